@@ -100,7 +100,8 @@ Status invoke(Object* object, std::string_view name, const tn_value* args, uint3
                    method->schema.returns.size(), schema_text(method->schema));
   }
   object->note_use();
-  const bool hooked = object->hooks && name == "forward";
+  // forward_with_weights of an attention is its forward, too.
+  const bool hooked = object->hooks && name.starts_with("forward");
   if (hooked && (thread_state.modes & kModeRecord) != 0)
     thread_state.recording->refuse(object->type + ": a forward hook runs code of the host");
   std::string shown;

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 #include <tenon/tenon.hpp>
 namespace tn = tenon;
 using tn::Tensor;
@@ -84,10 +84,11 @@ Tensor write_on(const tn::Made<GPT>& model, Tensor ids, int64_t n, bool cached) 
 int main(int argc, char** argv) {
   tn::load_plugins();
   tn::manual_seed(0);
-  const bool small = argc > 1 && std::strcmp(argv[1], "--small") == 0;
-  const char* path = argc > 1 + small ? argv[1 + small] : "LICENSE";
+  std::vector<std::string> files(argv + 1, argv + argc);
+  const bool small = std::erase(files, "--small") > 0;
+  const std::string path = files.empty() ? "LICENSE" : files[0];
   std::ifstream file(path);
-  if (!file) return std::fprintf(stderr, "gpt_cache: there is no file %s\n", path), 1;
+  if (!file) return std::fprintf(stderr, "gpt_cache: there is no file %s\n", path.c_str()), 1;
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::string letters = text;
   std::sort(letters.begin(), letters.end());

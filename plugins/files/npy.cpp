@@ -23,12 +23,26 @@ constexpr uint64_t kMagicBytes = 6, kVersionBytes = 2;
 constexpr uint64_t kMostHeader = 1 << 20;
 
 struct NpyType {
-  std::string_view code;
+  std::string_view code;  // the digit says the bytes of an element
   tn_dtype dtype;
 };
+// Of unsigned integers without a dtype the next larger one, and int64 for those of 64 bits.
 constexpr NpyType kTypes[] = {{"f8", TN_FLOAT64}, {"f4", TN_FLOAT32}, {"f2", TN_FLOAT16},
                               {"i8", TN_INT64},   {"i4", TN_INT32},   {"i2", TN_INT16},
-                              {"i1", TN_INT8},    {"u1", TN_UINT8},   {"b1", TN_BOOL}};
+                              {"i1", TN_INT8},    {"u8", TN_INT64},   {"u4", TN_INT64},
+                              {"u2", TN_INT32},   {"u1", TN_UINT8},   {"b1", TN_BOOL}};
+
+// Unsigned integers From, which lie in the last bytes of n integers To, become these.
+template <class From, class To>
+void widen(uint8_t* memory, uint64_t n) {
+  const uint8_t* from = memory + n * (sizeof(To) - sizeof(From));
+  for (uint64_t i = 0; i < n; ++i) {
+    From value;
+    std::memcpy(&value, from + i * sizeof(From), sizeof(From));
+    const To wide = value;
+    std::memcpy(memory + i * sizeof(To), &wide, sizeof(To));
+  }
+}
 
 // Reads Python's notation: the place in the text, and what is expected there.
 class Cursor {
@@ -167,17 +181,21 @@ void NpyReader::parse_descr(std::string_view descr) {
   const auto* type = std::ranges::find(kTypes, descr.substr(descr.empty() ? 0 : 1), &NpyType::code);
   if ((order != '<' && order != '>' && order != '|' && order != '=') || type == std::end(kTypes)) {
     raise(TN_UNSUPPORTED,
-          "{}: its values are '{}', expected f8, f4, f2, i8, i4, i2, i1, u1 or b1 behind <, > or |",
+          "{}: its values are '{}', expected f8, f4, f2, i8, i4, i2, i1, u8, u4, u2, u1 or b1 "
+          "behind <, > or |",
           bytes_.name(), printable(std::string(descr)));
   }
   dtype_ = type->dtype;
   big_endian_ = order == '>';
-  element_bytes_ = dtype_table::item_size(dtype_);
+  element_bytes_ = static_cast<uint64_t>(type->code[1] - '0');
+  is_unsigned_ = type->code[0] == 'u';
 }
 
 void NpyReader::read(void* memory) const {
-  auto* values = static_cast<uint8_t*>(memory);
-  const uint64_t bytes = bytes_.size() - begin_;
+  const uint64_t bytes = bytes_.size() - begin_, n = bytes / element_bytes_;
+  // What becomes wider is read into the last bytes, and taken apart from the first element on.
+  auto* values =
+      static_cast<uint8_t*>(memory) + n * (dtype_table::item_size(dtype_) - element_bytes_);
   if (fortran_ && shape_.size() > 1) {
     read_columns(values);
   } else {
@@ -185,6 +203,15 @@ void NpyReader::read(void* memory) const {
   }
   for (uint64_t i = 0; big_endian_ && element_bytes_ > 1 && i < bytes; i += element_bytes_) {
     std::reverse(values + i, values + i + element_bytes_);
+  }
+  if (is_unsigned_ && element_bytes_ == 2)
+    widen<uint16_t, int32_t>(static_cast<uint8_t*>(memory), n);
+  if (is_unsigned_ && element_bytes_ == 4)
+    widen<uint32_t, int64_t>(static_cast<uint8_t*>(memory), n);
+  for (uint64_t i = 7; is_unsigned_ && element_bytes_ == 8 && i < bytes; i += 8) {
+    if (values[i] < 0x80) continue;
+    raise(TN_UNSUPPORTED, "{}: value {} is 2^63 or more, and int64 ends before it", bytes_.name(),
+          i / 8);
   }
   if (dtype_ != TN_BOOL) return;
   const auto* bad = std::find_if(values, values + bytes, [](uint8_t v) { return v > 1; });

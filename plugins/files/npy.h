@@ -21,7 +21,8 @@ class NpyReader {
 
   tn_dtype dtype() const { return dtype_; }
   const std::vector<int64_t>& shape() const { return shape_; }
-  // All values, row-major, in this machine's order of bytes; of either order in the file.
+  // All values in dtype(), row-major, in this machine's order of bytes; of either order in the file.
+  // An Error where an unsigned one is beyond int64.
   void read(void* memory) const;
 
  private:
@@ -33,7 +34,7 @@ class NpyReader {
   Bytes bytes_;
   tn_dtype dtype_ = TN_DTYPE_NONE;
   uint64_t element_bytes_ = 0, begin_ = 0;
-  bool big_endian_ = false, fortran_ = false;
+  bool big_endian_ = false, fortran_ = false, is_unsigned_ = false;
   std::vector<int64_t> shape_;
 };
 

@@ -67,7 +67,7 @@ void add_activations_with_numbers() {
   of_number("Hardshrink(float lambd=0.5)", "x, and 0 where abs(x) is at most lambd.", hardshrink);
   of_numbers("Softplus(float beta=1, float threshold=20)",
              "log(1 + exp(beta * x)) / beta; x itself where beta * x is above threshold.",
-             softplus);
+             [](const Tensor& x, double beta, double at) { return softplus(x, beta, at); });
   of_numbers("Threshold(float threshold, float value)",
              "x where it is above threshold, else value.",
              [](const Tensor& x, double at, double value) { return threshold(x, at, value); });

@@ -14,8 +14,8 @@ void check_reduction(const std::string& reduction, bool batchmean = false) {
 }
 
 // f(input, target, reduction)
-template <typename F>
-void define(const char* schema, const char* doc, F f) {
+void define(const char* schema, const char* doc,
+            Tensor (*f)(const Tensor&, const Tensor&, const char*)) {
   layer(schema, doc, [f](Object& self, std::string reduction) {
     check_reduction(reduction);
     self.method(kForward, [f, reduction](Tensor input, Tensor target) {

@@ -48,6 +48,8 @@ Checkpoints::Checkpoints(const Line& line, const std::string& usual) {
   }
   if (!line.has("resume")) return;
   resumed_ = path_of(line, "--resume");
+  for (const char* option : {"seed", "init"})
+    if (line.has(option)) of_a_beginning_.push_back(option);
   // A run has its checkpoints in a folder of their own, also before there are any.
   const std::string inner = RunFolder::checkpoints_in(resumed_);
   if (inner == folder_name_ || is_folder(inner)) resumed_ = inner;
@@ -70,6 +72,13 @@ void Checkpoints::add_options(po::options_description& options) {
 
 int64_t Checkpoints::begin(const Checkpoint& checkpoint) {
   const int64_t steps = resume(checkpoint);
+  for (const std::string& option : of_a_beginning_) {
+    if (steps == 0) break;
+    fmt::print(
+        stderr,
+        "--{} is passed over: the training goes on with the {} of its checkpoint of step {}\n",
+        option, option == "seed" ? "random numbers" : "weights", steps);
+  }
   if (folder_) expect_own_folder();
   return steps;
 }

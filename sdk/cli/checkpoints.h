@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <tenon/checkpoint.hpp>
 
@@ -24,7 +25,7 @@ class Checkpoints {
   static void add_options(boost::program_options::options_description& options);
 
   // Loads the newest checkpoint of --resume, and gives the steps that were made; 0: the training
-  // begins. An Error where there is none, unless it is the folder of --checkpoint; and where that
+  // begins. Says which options then mean nothing. An Error where there is none, unless it is the folder of --checkpoint; and where that
   // folder has checkpoints of a training with which this one does not go on.
   int64_t begin(const Checkpoint& checkpoint);
   // From here on SIGINT and SIGTERM are waited for, where --checkpoint says where to save.
@@ -42,6 +43,7 @@ class Checkpoints {
   void expect_own_folder() const;
 
   std::string folder_name_, resumed_;
+  std::vector<std::string> of_a_beginning_;  // options that mean nothing to what goes on
   std::optional<CheckpointFolder> folder_;
   int64_t every_ = 0;
   bool catches_ = false;

@@ -146,7 +146,7 @@ std::string comment_lines(std::string_view text, std::string_view indent) {
 // defaults that are positional; what follows is named.
 struct FaceWriter::Shape {
   size_t required, tensors, positional, all;
-  // Either way: the one default of a layer, and the defaults of a method, which itself has them by place.
+  // Either way: the one default of a layer, and those of an op that has few or is a method.
   bool by_name_too = false;
 
   explicit Shape(const FaceEntry& entry) {
@@ -166,8 +166,11 @@ struct FaceWriter::Shape {
     while (counted > required && is_dtype_or_device(arguments[counted - 1])) --counted;
     const bool few = counted - required <= 2 || counted - std::min(tensors, counted) <= 1;
     positional = entry.method || few ? all : tensors;
-    // Not where braces begin a list.
-    by_name_too = entry.method && !few && !arguments[required].type.ends_with("[]");
+    if (required == 0 || required == all || positional < all) return;
+    // Not where {} stands for a list, or, of few, for None or for no tensor.
+    const std::string& first = arguments[required].type;
+    const bool is_list = first.ends_with("[]") || first == "int[]|str";
+    by_name_too = !is_list && (!few || !first.ends_with('?'));
   }
 };
 
@@ -261,12 +264,18 @@ std::string FaceWriter::call(const FaceEntry& entry, const std::vector<std::stri
 }
 
 // The struct of the arguments from `first` on.
-std::string FaceWriter::options(const std::string& name, const FaceEntry& entry, size_t first) {
+std::string FaceWriter::options(std::string* its_name, const FaceEntry& entry, size_t first) {
   std::string members;
   for (size_t i = first; i < entry.schema.arguments.size(); ++i) {
     const FaceArgument& argument = entry.schema.arguments[i];
     members +=
         fmt::format("  {} {} = {};\n", member(argument), argument.name, default_text(argument));
+  }
+  std::string& name = *its_name;
+  if (std::ranges::any_of(known_options_, [&](const auto& known) {
+        return known.second == name && known.first != members;
+      })) {  // of a form in place that takes others
+    name.insert(name.size() - std::string_view("Options").size(), "InPlace");
   }
   for (const auto& [known, other] : known_options_) {
     if (known == members)  // of a form in place it has the name already
@@ -296,7 +305,7 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
   for (size_t i = 0; i < shape.all; ++i)
     values.push_back((i < shape.positional ? "" : "options.") + arguments[i].name);
 
-  const std::string struct_name = options_name(entry.schema.name);
+  std::string struct_name = options_name(entry.schema.name);
   if (shape.positional == shape.all && entry.plain < shape.all) {
     // A call without the options of variants brings no defaults, which the host would look at.
     const auto plain = static_cast<ptrdiff_t>(entry.plain);
@@ -310,14 +319,14 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
   if (shape.positional == shape.all) {
     function(parameters(entry, 0, shape.all, true), call(entry, values));
     if (!shape.by_name_too) return text;
-    text += options(struct_name, entry, shape.required);
+    text += options(&struct_name, entry, shape.required);
     for (size_t i = shape.required; i < shape.all; ++i) values[i] = "options." + values[i];
     function(
         with(parameters(entry, 0, shape.required, false), "const " + struct_name + "& options"),
         call(entry, values));
     return text;
   }
-  text += options(struct_name, entry, shape.positional);
+  text += options(&struct_name, entry, shape.positional);
   function(
       with(parameters(entry, 0, shape.positional, true), "const " + struct_name + "& options = {}"),
       call(entry, values));

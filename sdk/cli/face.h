@@ -58,7 +58,7 @@ class FaceWriter {
   std::string parameters(const FaceEntry& entry, size_t first, size_t last, bool defaults) const;
   std::string parameter(const FaceEntry& entry, size_t i, bool with_default) const;
   std::string call(const FaceEntry& entry, const std::vector<std::string>& values) const;
-  std::string options(const std::string& name, const FaceEntry& entry, size_t first);
+  std::string options(std::string* its_name, const FaceEntry& entry, size_t first);
 
   std::string prefix_, last_doc_;
   std::vector<std::pair<std::string, std::string>> known_options_;  // members, name

@@ -17,6 +17,7 @@ nlohmann::ordered_json json_of(const Summary& summary) {
     layers.push_back({{"path", layer.path},
                       {"type", layer.type},
                       {"outputs", layer.outputs},
+                      {"same_as", layer.same_as},
                       {"calls", layer.calls},
                       {"parameters", layer.parameters},
                       {"parameter_bytes", layer.parameter_bytes},

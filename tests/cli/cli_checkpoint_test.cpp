@@ -111,10 +111,14 @@ TEST_F(CliCheckpoint, OfATextToo) {
     return text.out;
   };
   EXPECT_EQ(generated(folder + "/" + checkpoints(folder).at(0)), generated(path("c.safetensors")));
-  run = tenon("train " + file + " --resume " + folder + " --save " + path("b.safetensors"));
+  run = tenon("train " + file + " --resume " + folder + " --seed 9 --init " +
+              path("c.safetensors") + " --save " + path("b.safetensors"));
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(read(path("a.safetensors")), read(path("b.safetensors")));
   EXPECT_HAS(run.out, "step 4/8");
+  EXPECT_HAS(run.err,
+             "--seed is passed over: the training goes on with the random numbers of its ");
+  EXPECT_HAS(run.err, "--init is passed over: the training goes on with the weights of its ");
   // The same characters, two of them in each other's places.
   std::string other = text;
   std::swap(other[45], other[50]);

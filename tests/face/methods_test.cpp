@@ -153,6 +153,31 @@ TEST(Methods, TheirFunctionsTakeOptionsByNameToo) {
   expect_near(tn::cov(x, {.correction = 0}), {8.0 / 3, -4.0 / 3, -4.0 / 3, 8.0 / 3});
   expect_near(tn::histc(x, {.bins = 2, .max = 8}), {3, 3});
   expect_near(tn::diagonal(x, {.offset = 1}), {5, 6});
+  const Tensor y = tn::zeros({2, 3});
+  expect_near(tn::mse_loss(x, y, {.reduction = "sum"}), {91});
+  expect_near(tn::softmax(x - x, {.dim = 1}).sum(1), {1, 1});
+  expect_near(tn::dropout(x, {.p = 0, .training = true}), {1, 5, 3, 4, 2, 6});
+  expect_near(tn::uniform_(y, {.from = 1, .to = 1}), {1, 1, 1, 1, 1, 1});
+}
+
+TEST(Methods, GradientsOfOneOrOfMany) {
+  const Tensor x = tn::tensor({1.0, 2.0}).requires_grad_(), w = tn::tensor(3.0).requires_grad_();
+  const Tensor y = x * x * w;
+  const std::vector<Tensor> both = {x, w};
+  const std::vector<Tensor> found = tn::grad(y.sum(), both, {.retain_graph = true});
+  expect_near(found.at(0), {6, 12});
+  expect_near(found.at(1), {5});
+  expect_near(tn::grad(y, x, {.grad_outputs = tn::tensor({1.0, 10.0}), .retain_graph = true}),
+              {6, 120});
+  y.sum().backward({.retain_graph = true});
+  y.sum().backward();
+  expect_near(x.grad(), {12, 24});
+}
+
+TEST(Methods, VectorsOfBoolAreTaken) {
+  const std::vector<bool> done = {true, false, true};
+  EXPECT_EQ(tn::tensor(done).dtype(), tn::bool_);
+  expect_near(Tensor::from(done, {3, 1}).to(tn::float32), {1, 0, 1});
 }
 
 TEST(Methods, PiecesAndShapes) {

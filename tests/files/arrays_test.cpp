@@ -105,6 +105,35 @@ TEST_F(Arrays, ReadsEachType) {
   EXPECT_EQ(dtype("|i1", 1), TN_INT8);
   EXPECT_EQ(dtype("|u1", 1), TN_UINT8);
   EXPECT_EQ(dtype("|b1", 1), TN_BOOL);
+  EXPECT_EQ(dtype("<u2", 2), TN_INT32);
+  EXPECT_EQ(dtype(">u4", 4), TN_INT64);
+  EXPECT_EQ(dtype("<u8", 8), TN_INT64);
+}
+
+TEST_F(Arrays, UnsignedIntegersBecomeWideEnough) {
+  const auto array = [&](const char* descr, const char* order, const std::string& data) {
+    const std::string header =
+        std::string("{'descr': '") + descr + "', 'fortran_order': " + order + ", 'shape': (2, 2)}";
+    return NpyReader(write("a.npy", npy(header, data)));
+  };
+  const std::string shorts("\1\0\2\0\377\377\0\200", 8);
+  EXPECT_EQ(values<int32_t>(array("<u2", "False", shorts)),
+            (std::vector<int32_t>{1, 2, 65535, 32768}));
+  EXPECT_EQ(values<int32_t>(array("<u2", "True", shorts)),
+            (std::vector<int32_t>{1, 65535, 2, 32768}));
+  EXPECT_EQ(values<int32_t>(array(">u2", "False", shorts)),
+            (std::vector<int32_t>{256, 512, 65535, 128}));
+  std::string words(16, '\0');
+  words[3] = '\377';
+  EXPECT_EQ(values<int64_t>(array("<u4", "False", words)),
+            (std::vector<int64_t>{0xff000000, 0, 0, 0}));
+  std::string longs(32, '\0');
+  longs[30] = '\177';
+  EXPECT_EQ(values<int64_t>(array("<u8", "False", longs)),
+            (std::vector<int64_t>{0, 0, 0, int64_t{0x7f} << 48}));
+  longs[31] = '\200';
+  EXPECT_SAYS(values<int64_t>(array("<u8", "False", longs)),
+              "a.npy: value 3 is 2^63 or more, and int64 ends before it");
 }
 
 TEST_F(Arrays, RefusesDamagedNpy) {
@@ -124,7 +153,7 @@ TEST_F(Arrays, RefusesDamagedNpy) {
   says(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", ""),
        "does not fill the 0 bytes of data");
   says(npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "12345678"),
-       "its values are '|O', expected f8, f4, f2, i8, i4, i2, i1, u1 or b1");
+       "its values are '|O', expected f8, f4, f2, i8, i4, i2, i1, u8, u4, u2, u1 or b1");
   says(npy("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,)}", "1234"),
        "its values are records");
   says(npy("{'descr': '|u1', 'shape': (1,)}", "1"), "no 'descr', 'fortran_order' and 'shape'");

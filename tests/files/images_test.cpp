@@ -155,19 +155,19 @@ TEST_F(Images, SurvivesRandomDamage) {
 }
 
 TEST_F(Images, FoldersAreData) {
-  for (const char* name : {"dog", "cat", "empty"}) files::fs::create_directory(folder_ / name);
+  for (const char* name : {"dog", "dog/old", "cat"}) files::fs::create_directory(folder_ / name);
   write("cat/b.png", kRgb);
   write("cat/a.PNG", kRgb);
   write("cat/notes.txt", "no picture");
-  write("dog/c.jpg", jpeg(2, {90, 90, 90}));
+  write("dog/old/c.jpg", jpeg(2, {90, 90, 90}));
   write("loose.png", kRgb);
   const data::ImageFolder folder(folder_.string());
-  EXPECT_EQ(folder.classes(), (std::vector<std::string>{"cat", "dog", "empty"}));
+  EXPECT_EQ(folder.classes(), (std::vector<std::string>{"cat", "dog"}));
   EXPECT_EQ(folder.size(), 3);
   EXPECT_EQ(folder.path(0), path("cat/a.PNG"));
   auto [image, label] = folder.get(2);
   EXPECT_EQ(image.sizes(), (Ints{3, 2, 2}));
-  EXPECT_EQ(label, 1);
+  EXPECT_EQ(label, 1) << "of a folder within that of the class";
   for (auto [images, labels] : data::DataLoader(folder, {.batch_size = 2, .num_workers = 2})) {
     EXPECT_EQ(images.dtype(), uint8);
     EXPECT_EQ(images.sizes(), (Ints{2, 3, 2, 3}));
@@ -177,13 +177,18 @@ TEST_F(Images, FoldersAreData) {
   EXPECT_EQ(data::load_image(path("cat/b.png"), "L").sizes(), (Ints{1, 2, 3}));
   EXPECT_SAYS(folder.get(3), "picture 3 of 3");
   EXPECT_SAYS(data::load_image(path("cat/b.png"), "CMYK"), "mode is 'CMYK', expected 'RGB' or 'L'");
+  files::fs::create_directory(folder_ / "empty");
   EXPECT_SAYS(data::ImageFolder(path("empty")), "has no .png, .jpg or .jpeg in folders of its own");
   EXPECT_SAYS(data::ImageFolder(path("absent")),
               "absent: cannot be read as a folder: No such file");
+  write("empty/photo.webp", "of another format");
+  EXPECT_SAYS(data::ImageFolder(folder_.string()),
+              ": the class 'empty' has no picture, a file that ends in .png, .jpg or .jpeg");
+  files::fs::remove_all(folder_ / "empty");
   write("dog/d.png", kRgb.substr(0, 50));
   data::DataLoader loader(data::ImageFolder(folder_.string()), {.num_workers = 2});
   EXPECT_SAYS(for (auto batch : loader){}, path("dog/d.png") + ": is no whole PNG file");
-  EXPECT_SAYS(for (auto batch : loader){}, "DataLoader: sample 3 (batch 3): ");
+  EXPECT_SAYS(for (auto batch : loader){}, "DataLoader: sample 2 (batch 2): ");
 }
 
 }  // namespace

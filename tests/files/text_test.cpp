@@ -65,6 +65,8 @@ TEST_F(Texts, FoldersAreClasses) {
   fs::create_directory(folder_ / "empty");
   EXPECT_SAYS(data::TextFolder(path("empty")),
               "empty: has no .txt in folders of its own, one for each class");
+  EXPECT_SAYS(data::TextFolder(folder_.string()),
+              ": the class 'empty' has no text, a file that ends in .txt");
   EXPECT_SAYS(data::TextFolder(path("absent")), "absent: cannot be read as a folder: No such file");
 }
 

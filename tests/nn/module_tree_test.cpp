@@ -1,5 +1,5 @@
-// Trees of modules: copies, containers without a forward, walks, hooks before forward and in
-// backward, and what a constructor made and never registered.
+// Trees of modules: copies, containers without a forward, walks, and what a constructor made and never
+// registered.
 #include <array>
 #include <cstdio>
 #include <string>
@@ -191,66 +191,36 @@ TEST_P(Layers, NamesMayBeStrings) {
             3);
 }
 
-TEST_P(Layers, HooksBeforeForwardReplaceTheInput) {
-  const Object layer = tn::nn::Identity();
-  std::vector<int> order;
-  float expected = 3;
-  const uint64_t first = layer.register_forward_pre_hook([&](Object& self, Tensor x) {
-    EXPECT_EQ(self.type_name(), "Identity");
-    order.push_back(1);
-    return x + 1;
-  });
-  layer.register_forward_pre_hook([&](Object&, Tensor x) {
-    order.push_back(2);
-    EXPECT_EQ(x.item<float>(), expected);
-  });
-  layer.register_forward_hook([&](Object&, Tensor x, Tensor) {
-    order.push_back(3);
-    EXPECT_EQ(x.item<float>(), expected) << "as forward got it";
-  });
-  const Tensor x = on(tn::tensor({2.0}));
-  EXPECT_EQ(Sequential(layer)(x).item<float>(), 3.f);
-  EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
-  layer.remove_forward_hook(first);
-  expected = 2;
-  EXPECT_EQ(layer(x).item<float>(), 2.f);
-  EXPECT_EQ(message_of([&] { layer.remove_forward_hook(first); }),
-            "Identity has no forward hook 1");
-  layer.register_forward_pre_hook([](Object&, Tensor) -> Tensor { tn::fail("no input today"); });
-  EXPECT_NE(message_of([&] { layer(x); }).find("no input today"), std::string::npos);
-}
+struct Headed : tn::Module {
+  Object head = child("head", Linear(2, 2));
+  Object extra;
+  tn::nn::ModuleList list;
+  Headed() { child("list", list); }
+  Tensor forward(Tensor x) {
+    for (const Object& layer : list) x = layer(x);
+    return head(x);
+  }
+};
 
-// y = 3x: grad_output is dL/dy, grad_input three times that.
-TEST_P(Layers, HooksInBackwardSeeBothGradients) {
-  const Object triple = tn::nn::Lambda([](Tensor x) { return x * 3; });
-  double input = 0, output = 0;
-  const tn::BackwardHook hook =
-      triple.register_full_backward_hook([&](Object&, Tensor grad_input, Tensor grad_output) {
-        input = grad_input.defined() ? grad_input.item<double>() : -1;
-        output = grad_output.item<double>();
-      });
-  const Tensor x = on(tn::tensor({2.0})).requires_grad_();
-  (Sequential(triple)(x) * 5 + x).sum().backward();
-  EXPECT_EQ(output, 5);
-  EXPECT_EQ(input, 15) << "what goes through the module, and not what goes by";
-  EXPECT_EQ(x.grad().item<double>(), 16);
-  triple.remove_full_backward_hook(hook);
-
-  triple.register_full_backward_hook(
-      [](Object&, Tensor grad_input, Tensor) { return grad_input * 2; });
-  x.zero_grad();
-  triple(x).sum().backward();
-  EXPECT_EQ(x.grad().item<double>(), 6);
-
-  // An input that needs no gradient.
-  const Object layer = Linear(1, 1).to(device);
-  layer.register_full_backward_hook([&](Object& self, Tensor grad_input, Tensor grad_output) {
-    EXPECT_EQ(self.type_name(), "Linear");
-    EXPECT_FALSE(grad_input.defined());
-    output = grad_output.item<double>();
-  });
-  layer(on(tn::tensor({{2.0}}))).sum().backward();
-  EXPECT_EQ(output, 1);
+// A copy's members are what the constructor makes, so that it would compute with other weights.
+TEST_P(Layers, AModuleThatChangedAfterItsConstructorIsNotCopiedInSilence) {
+  auto net = tn::make<Headed>();
+  net.to(device);
+  net->list.append(Linear(2, 2).to(device));
+  const Tensor x = on(tn::ones({1, 2}));
+  EXPECT_TRUE(tn::equal(net.clone()(x), net(x))) << "a list that got more";
+  net->head = net.child("head", Linear(2, 3).to(device));
+  EXPECT_EQ(
+      message_of([&] { net.clone(); }),
+      "clone: Headed: child 'head' is not as the constructor makes it, and the members of a copy "
+      "are what the constructor makes: make it there, or give the class a method clone() -> "
+      "object");
+  auto other = tn::make<Headed>();
+  other->extra = other.child("extra", Linear(2, 2));
+  EXPECT_NE(message_of([&] {
+              other.clone();
+            }).find("Headed: child 'extra' was added after the constructor, which makes none"),
+            std::string::npos);
 }
 
 struct Pair : tn::Module {

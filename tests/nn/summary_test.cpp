@@ -86,6 +86,10 @@ TEST_F(SummaryOf, CountsSharedAndFrozenOnce) {
   EXPECT_EQ(s.trainable, 12 + 5);
   EXPECT_EQ(s.layers[1].calls, 2);
   EXPECT_EQ(s.layers[1].flops, 2 * 2.0 * 2 * 3 * 3);
+  EXPECT_EQ(s.layers[2].same_as, "inner");
+  EXPECT_NE(s.text().find("  same: Linear                       the same as inner "),
+            std::string::npos)
+      << s.text();
   EXPECT_EQ(s.layers[3].calls, 0);
   EXPECT_NE(s.text().find("not called"), std::string::npos);
   EXPECT_NE(s.text().find(" x2"), std::string::npos);

@@ -76,7 +76,7 @@ TEST_F(WrongUse, AForwardHookOfALayerWithSeveralOutputsSaysWhatThereIs) {
               lstm(tn::ones({3, 1, 2}));
             }),
             "LSTM: a forward hook is given one output, and forward gives 3: "
-            "register_forward_pre_hook sees the input of such layers");
+            "a hook of std::vector<Tensor> inputs and outputs is given all");
 }
 
 TEST_F(WrongUse, AFunctionThatGivesNoneIsNamed) {

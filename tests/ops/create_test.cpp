@@ -161,7 +161,8 @@ TEST(Create, TriangleIndicesAreThoseOfTheTriangle) {
               columns.push_back(k);
             }
           }
-          const Tensor found = (lower ? tn::tril_indices : tn::triu_indices)(row, col, offset, {});
+          const Tensor found = lower ? tn::tril_indices(row, col, offset, {})
+                                     : tn::triu_indices(row, col, offset, {});
           expect_sizes(found, {2, int64_t(rows.size())});
           rows.insert(rows.end(), columns.begin(), columns.end());
           EXPECT_EQ(found.to_vector<int64_t>(), rows) << row << " " << col << " " << offset;

@@ -38,7 +38,9 @@ for file in "${paths[@]}"; do
   content=$(<"$work/tree/$path")
   [[ $content == *"$block"* ]] || failed "$path does not have these lines of $op: $block"
   # As the name of the op and of its function, not of the losses and activations that end in it.
-  again=$(sed -E "s/([^_A-Za-z])$op\\b/\\1again_$op/g; s/tn::$op\\b/tn::again_$op/g" <<<"$block")
+  # Its options are a struct of that name.
+  options=$(sed -E 's/(^|_)([a-z])/\U\2/g' <<<"$op")Options
+  again=$(sed -E "s/([^_A-Za-z])$op\\b/\\1again_$op/g; s/tn::$op\\b/tn::again_$op/g; s/\\b$options\\b/Again$options/g" <<<"$block")
   [ "$again" != "$block" ] || failed "the lines of $op in $path do not name it"
   printf '%s\n' "${content/"$block"/"$block"$'\n'"$again"}" >"$work/tree/$path"
   case $path in plugins/ops/*) touched="$touched $path" ;; esac

@@ -21,7 +21,7 @@ inline namespace TENON_HIDDEN v0 {
 // are kept until the outermost ends, or are made anew after a write or a backward.
 class Autocast {
  public:
-  explicit Autocast(Device device, Dtype lower = {}, const char* policy = nullptr)
+  [[nodiscard]] explicit Autocast(Device device, Dtype lower = {}, const char* policy = nullptr)
       : device_(device), lower_(lower), policy_(policy ? policy : ""), outer_(innermost_) {
     check(detail::api.amp->enter(device.value, lower.value, policy));
     innermost_ = this;

@@ -30,15 +30,15 @@ class GradModeGuard {
 };
 // Nothing is recorded.
 struct NoGrad : GradModeGuard {
-  NoGrad() : GradModeGuard(TN_MODE_NO_GRAD) {}
+  [[nodiscard]] NoGrad() : GradModeGuard(TN_MODE_NO_GRAD) {}
 };
 // Recorded again, within NoGrad.
 struct EnableGrad : GradModeGuard {
-  EnableGrad() : GradModeGuard(TN_MODE_GRAD) {}
+  [[nodiscard]] EnableGrad() : GradModeGuard(TN_MODE_GRAD) {}
 };
 // Nothing is recorded, and tensors made here never enter a graph: faster still.
 struct InferenceMode : GradModeGuard {
-  InferenceMode() : GradModeGuard(TN_MODE_INFERENCE) {}
+  [[nodiscard]] InferenceMode() : GradModeGuard(TN_MODE_INFERENCE) {}
 };
 inline bool grad_enabled() { return detail::api.autograd->mode() == TN_MODE_GRAD; }
 
@@ -46,7 +46,7 @@ inline bool grad_enabled() { return detail::api.autograd->mode() == TN_MODE_GRAD
 // first NaN and names its call.
 class AnomalyGuard {
  public:
-  explicit AnomalyGuard(bool on = true) : before_(detail::api.autograd->anomaly()) {
+  [[nodiscard]] explicit AnomalyGuard(bool on = true) : before_(detail::api.autograd->anomaly()) {
     detail::api.autograd->set_anomaly(on);
   }
   AnomalyGuard(const AnomalyGuard&) = delete;
@@ -57,9 +57,17 @@ class AnomalyGuard {
   int32_t before_;
 };
 
+namespace detail {
+struct OneOrMore : std::vector<Tensor> {
+  using std::vector<Tensor>::vector;
+  OneOrMore(std::vector<Tensor> list) : std::vector<Tensor>(std::move(list)) {}
+  OneOrMore(const Tensor& one) : std::vector<Tensor>{one} {}
+};
+}  // namespace detail
+
 struct GradOptions {
-  // One for each output; none: ones, for outputs of one element.
-  std::vector<Tensor> grad_outputs = {};
+  // One for each output, or the one; none: ones, for outputs of one element.
+  detail::OneOrMore grad_outputs = {};
   bool retain_graph = false;  // to go through it again; create_graph implies it
   bool create_graph = false;  // the gradients have gradients
   // Null gradients, instead of an Error, for inputs that the outputs do not depend on.
@@ -104,11 +112,27 @@ inline std::vector<Tensor> grad(const Tensors& outputs, const Tensors& inputs,
   for (tn_tensor* t : raw) results.push_back(Tensor::take(t));
   return results;
 }
+// Of one output; inputs in a list: grad(loss, model.parameters()).
+template <detail::TensorLike Output>
+std::vector<Tensor> grad(const Output& output, const Tensors& inputs,
+                         const GradOptions& options = {}) {
+  const Tensor of = output;
+  return grad(Tensors(&of, 1), inputs, options);
+}
+// A gradient of one output and one input, which is no list as it is in PyTorch: grad(y, x)[0] does
+// not compile, where it would be a row.
+struct Gradient : Tensor {
+  explicit Gradient(Tensor gradient) : Tensor(std::move(gradient)) {}
+  using Tensor::operator[];
+  template <typename Index>
+  requires std::is_arithmetic_v<Index>
+  void operator[](Index) && = delete;
+};
 // Of one output and one input, without braces: grad({y}, {x}) is the list of one.
 template <detail::TensorLike Output, detail::TensorLike Input>
-Tensor grad(const Output& output, const Input& input, const GradOptions& options = {}) {
+Gradient grad(const Output& output, const Input& input, const GradOptions& options = {}) {
   const Tensor of = output, to = input;
-  return grad(Tensors(&of, 1), Tensors(&to, 1), options)[0];
+  return Gradient(grad(Tensors(&of, 1), Tensors(&to, 1), options)[0]);
 }
 
 namespace detail {

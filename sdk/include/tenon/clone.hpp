@@ -131,24 +131,41 @@ class Cloner {
     adopt_children(object, copy);
   }
   // Children that the factory or the constructor made again get the values; those that the program
-  // added later, or put in the place of others, are copied and put in.
+  // added later, or put in the place of others, are copied and put in, but into a Module: its copy
+  // has members, which would still be what the constructor made.
   void adopt_children(const Object& object, const Object& copy) {
     const NamedObjects made = copy.named_children();
     for (const auto& [name, child] : object.named_children()) {
       const Object* const there = find(made, name);
       const Object own = there ? *there : Object();
-      if (const Object* known = find(objects_, child.get())) {
-        if (own != *known) copy.child(name.c_str(), Object(*known));
-      } else if (own && own != child && alike(own, child)) {
+      const Object* const known = find(objects_, child.get());
+      if (known && own == *known) continue;
+      if (!known && own && own != child && (alike(own, child) || is_longer(own, child))) {
         adopt(child, own);
-      } else {
-        copy.child(name.c_str(), clone(child));
+        continue;
       }
+      if (module_of(copy)) refuse(object, name, there != nullptr);
+      copy.child(name.c_str(), known ? Object(*known) : clone(child));
     }
+  }
+  [[noreturn]] static void refuse(const Object& object, const std::string& name, bool is_other) {
+    fail(joined(
+             {"clone: ", object.type_name(), ": child '", name, "' ",
+              is_other ? "is not as the constructor makes it"
+                       : "was added after the constructor, which makes none",
+              ", and the members of a copy are what the constructor makes: make it there, or give "
+              "the class a method clone() -> object"}),
+         TN_FAILED_PRECONDITION);
   }
   static bool alike(const Object& a, const Object& b) {
     if (a.type_name() != b.type_name() || a.n_children() != b.n_children()) return false;
     return a.n_children() > 0 || a.to_string() == b.to_string();
+  }
+  // Is it a container that got more modules than the constructor gave it?
+  static bool is_longer(const Object& made, const Object& object) {
+    const std::string type = object.type_name();
+    if (type != made.type_name() || (type != "ModuleList" && type != "ModuleDict")) return false;
+    return made.n_children() < object.n_children();
   }
   void adopt_tensors(const Object& object, const Object& copy) {
     NamedTensors made;

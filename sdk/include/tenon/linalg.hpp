@@ -17,9 +17,19 @@ namespace linalg {
 // The triangle l with l l^T = a for symmetric positive definite matrices a [.., n, n]; upper: u
 // with u^T u = a. Reads that triangle of a alone.
 inline Tensor cholesky(const Tensor& a, bool upper = false) { return detail::call<Tensor>(detail::op<"linalg.cholesky">, {a, upper}); }
+struct CholeskyOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool upper = false;
+};
+inline Tensor cholesky(const Tensor& a, const CholeskyOptions& options) { return detail::call<Tensor>(detail::op<"linalg.cholesky">, {a, options.upper}); }
 // q with orthonormal columns and the upper triangle r with q r = a [.., m, n]. mode: 'reduced' (q
 // [.., m, k] with k the smaller of m and n), 'complete' (q [.., m, m]) or 'r' (q is empty).
 inline std::tuple<Tensor, Tensor> qr(const Tensor& a, const char* mode = "reduced") { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.qr">, {a, mode}); }
+struct QrOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::string mode = "reduced";
+};
+inline std::tuple<Tensor, Tensor> qr(const Tensor& a, const QrOptions& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.qr">, {a, options.mode}); }
 // l (below the diagonal, which is 1) and u of p l u = a [.., m, n] in one matrix, and the rows,
 // from 1, with which LAPACK exchanged each row. Refuses singular matrices. The gradient is there
 // for square ones.
@@ -30,18 +40,39 @@ inline std::tuple<Tensor, Tensor, Tensor> lu(const Tensor& a) { return detail::c
 // x with a x = b [.., n, k] for the matrices of which lu_factor gave lu and pivots; x a = b without
 // left; of a^T with adjoint.
 inline Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left = true, bool adjoint = false) { return detail::call<Tensor>(detail::op<"linalg.lu_solve">, {lu, pivots, b, left, adjoint}); }
+struct LuSolveOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool left = true;
+  bool adjoint = false;
+};
+inline Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, const LuSolveOptions& options) { return detail::call<Tensor>(detail::op<"linalg.lu_solve">, {lu, pivots, b, options.left, options.adjoint}); }
 // x with a x = b [.., n, k] for triangles a [.., n, n], upper or lower; x a = b without left.
 // unitriangular: the diagonal of a is taken to be 1. A 0 on it gives infinities and NaN.
 inline Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left = true, bool unitriangular = false) { return detail::call<Tensor>(detail::op<"linalg.solve_triangular">, {a, b, upper, left, unitriangular}); }
+struct SolveTriangularOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool left = true;
+  bool unitriangular = false;
+};
+inline Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, const SolveTriangularOptions& options) { return detail::call<Tensor>(detail::op<"linalg.solve_triangular">, {a, b, upper, options.left, options.unitriangular}); }
 // x with a x = b [.., n, k], where l is the factor of Cholesky of a, or upper the upper one.
 inline Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper = false) { return detail::call<Tensor>(detail::op<"linalg.cholesky_solve">, {b, l, upper}); }
+using CholeskySolveOptions = CholeskyOptions;
+inline Tensor cholesky_solve(const Tensor& b, const Tensor& l, const CholeskySolveOptions& options) { return detail::call<Tensor>(detail::op<"linalg.cholesky_solve">, {b, l, options.upper}); }
 // The inverse of a, where l [.., n, n] is the factor of Cholesky of a, or the upper one.
 inline Tensor cholesky_inverse(const Tensor& l, bool upper = false) { return detail::call<Tensor>(detail::op<"linalg.cholesky_inverse">, {l, upper}); }
+using CholeskyInverseOptions = CholeskyOptions;
+inline Tensor cholesky_inverse(const Tensor& l, const CholeskyInverseOptions& options) { return detail::call<Tensor>(detail::op<"linalg.cholesky_inverse">, {l, options.upper}); }
 // The inverses of square matrices a [.., n, n]. Refuses singular ones.
 inline Tensor inv(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.inv">, {a}); }
 // x with a x = b for square matrices a [.., n, n] and b [.., n, k] or [.., n]; x a = b without
 // left. Leading dimensions broadcast. Refuses singular matrices.
 inline Tensor solve(const Tensor& a, const Tensor& b, bool left = true) { return detail::call<Tensor>(detail::op<"linalg.solve">, {a, b, left}); }
+struct SolveOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool left = true;
+};
+inline Tensor solve(const Tensor& a, const Tensor& b, const SolveOptions& options) { return detail::call<Tensor>(detail::op<"linalg.solve">, {a, b, options.left}); }
 // x [.., n, k] for which the sum of squares of a x - b is least, for a [.., m, n] of full rank and
 // b [.., m, k] or [.., m]; of several the shortest. residuals are those sums [.., k] where m > n,
 // else empty. By QR factors; refuses matrices without full rank.
@@ -58,13 +89,25 @@ inline Tensor logdet(const Tensor& a) { return detail::call<Tensor>(detail::op<"
 // columns. uplo: the triangle that is read, 'L' or 'U'. The gradient of vectors is infinite or NaN
 // where eigenvalues are equal.
 inline std::tuple<Tensor, Tensor> eigh(const Tensor& a, const char* uplo = "L") { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.eigh">, {a, uplo}); }
+struct EighOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::string uplo = "L";
+};
+inline std::tuple<Tensor, Tensor> eigh(const Tensor& a, const EighOptions& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.eigh">, {a, options.uplo}); }
 // The eigenvalues of symmetric matrices a [.., n, n] in ascending order.
 inline Tensor eigvalsh(const Tensor& a, const char* uplo = "L") { return detail::call<Tensor>(detail::op<"linalg.eigvalsh">, {a, uplo}); }
+using EigvalshOptions = EighOptions;
+inline Tensor eigvalsh(const Tensor& a, const EigvalshOptions& options) { return detail::call<Tensor>(detail::op<"linalg.eigvalsh">, {a, options.uplo}); }
 // u diag(s) vh = a [.., m, n] with orthonormal columns of u [.., m, m], orthonormal rows of vh [..,
 // n, n] and s [.., k] in descending order, k the smaller of m and n; without full_matrices u [..,
 // m, k] and vh [.., k, n]. The gradient of u and vh is infinite or NaN where singular values are
 // equal.
 inline std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, bool full_matrices = true) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.svd">, {a, full_matrices}); }
+struct SvdOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool full_matrices = true;
+};
+inline std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, const SvdOptions& options) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.svd">, {a, options.full_matrices}); }
 // The singular values of a [.., m, n] in descending order.
 inline Tensor svdvals(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.svdvals">, {a}); }
 // The pseudo-inverses [.., n, m] of a [.., m, n]. Singular values up to atol or rtol times the

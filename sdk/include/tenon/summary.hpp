@@ -25,6 +25,8 @@ struct Summary {
     std::string path;     // "encoder.0"; "" for the model
     std::string type;     // "Linear"
     std::string outputs;  // "[1, 10] float32"; "" where its forward was not called
+    std::string
+        same_as;  // the first place of what is in several, where the calls of all are counted
     int32_t depth = 0;
     int64_t calls = 0;             // of its forward; the sizes are those of the last
     int64_t parameters = 0;        // elements of its own, without those of its children
@@ -170,7 +172,12 @@ class Summarizer {
     Summary summary;
     std::set<const void*> counted;
     for (Seen& s : seen_) {
-      if (find(s.object.get()) == &s) count_tensors(&s, &summary, &counted);
+      const Seen* const first = find(s.object.get());
+      if (first == &s) {
+        count_tensors(&s, &summary, &counted);
+      } else {
+        s.layer.same_as = first->layer.path;
+      }
       if (s.object.n_children() == 0) summary.output_bytes += s.layer.output_bytes;
       summary.layers.push_back(s.layer);
     }
@@ -232,6 +239,7 @@ inline std::string Summary::text() const {
     std::string name(static_cast<size_t>(2 * l.depth), ' ');
     name += messages::escaped(own.empty() ? l.type : own + ": " + l.type);
     std::string output = l.calls == 0 ? "not called" : l.outputs;
+    if (!l.same_as.empty()) output = "the same as " + messages::escaped(l.same_as);
     if (l.calls > 1) output += " x" + std::to_string(l.calls);
     line(std::move(name), std::move(output), l.parameters > 0 ? detail::grouped(l.parameters) : "-",
          l.flops > 0 ? detail::scaled_number(l.flops, "FLOP") : "-");

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,13 @@ class NonBlocking {
   int32_t before_ = 0;
 };
 }  // namespace detail
+
+// Of Tensor::backward, by name; autograd.hpp has more.
+struct BackwardOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool retain_graph = false;  // to go through the graph again; create_graph implies it
+  bool create_graph = false;  // the gradients have gradients
+};
 
 // Null by default: see defined(). Copies share one tensor, as in PyTorch; a move costs nothing.
 // Handles may be used from several threads at once; writing to one tensor's elements from two is
@@ -122,6 +130,10 @@ class Tensor : public detail::TensorMethods {
   template <typename T>
   static Tensor from(const std::vector<T>& values, Ints sizes = -1, Device device = {}) {
     return from_values(values.data(), values.size(), dtype_of<T>(), sizes, device);
+  }
+  static Tensor from(const std::vector<bool>& values, Ints sizes = -1, Device device = {}) {
+    const std::vector<uint8_t> bytes(values.begin(), values.end());
+    return from_values(bytes.data(), bytes.size(), bool_, sizes, device);
   }
   template <typename T>
   static Tensor from(std::initializer_list<T> values, Ints sizes = -1, Device device = {}) {
@@ -218,6 +230,11 @@ class Tensor : public detail::TensorMethods {
                      (create_graph ? TN_BACKWARD_CREATE_GRAPH : 0);
     tn_tensor* grads[] = {grad.t_};
     check(detail::api.autograd->backward(&t_, grads, 1, flags));
+  }
+  // By name: loss.backward({.retain_graph = true}).
+  template <typename Options = BackwardOptions>
+  void backward(const Options& options) const requires std::is_same_v<Options, BackwardOptions> {
+    backward({}, options.retain_graph, options.create_graph);
   }
   // `f(Tensor grad)` sees the gradient of this tensor; what it gives, if not void or null, replaces
   // it. (autograd.hpp)

@@ -22,6 +22,9 @@ class CallDepth {
   }
   CallDepth(const CallDepth&) = delete;
   ~CallDepth() { --depth_; }
+  static int now() { return depth_; }
+  // Of this thread alone.
+  static const void* thread() { return &depth_; }
 
  private:
   [[noreturn]] static void refuse(const tn_object* object, const char* method) {

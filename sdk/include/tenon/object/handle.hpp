@@ -202,19 +202,23 @@ class Object {
     return text ? text : "";
   }
   // f(Object& self, Tensor input, Tensor output): after each forward of one tensor to one; a Tensor
-  // that it gives replaces the output.
+  // that it gives replaces the output. Or f(Object& self, const std::vector<Tensor>& inputs, const
+  // std::vector<Tensor>& outputs), of any forward: all tensors among arguments and results, those of
+  // lists too and null for None; as many outputs that it gives replace these.
   template <typename F>
   uint64_t register_forward_hook(F f) const;
   void remove_forward_hook(uint64_t id) const {
     check(detail::api.object->remove_forward_hook(checked(), id));
   }
   // f(Object& self, Tensor input): before each forward; a Tensor that it gives replaces the first
-  // argument. Removed as a forward hook is.
+  // argument. Or f(Object& self, const std::vector<Tensor>& inputs), as above. Removed as a forward
+  // hook is.
   template <typename F>
   uint64_t register_forward_pre_hook(F f) const;
   // f(Object& self, Tensor grad_input, Tensor grad_output): in backward, of a forward of one tensor
   // to one; a Tensor that it gives replaces grad_input, which is None where the input needs no
-  // gradient. (module_hooks.hpp)
+  // gradient. Or f(Object& self, const std::vector<Tensor>& grad_inputs, const std::vector<Tensor>&
+  // grad_outputs), of any forward. (module_hooks.hpp)
   template <typename F>
   BackwardHook register_full_backward_hook(F f) const;
   void remove_full_backward_hook(BackwardHook hook) const {

@@ -29,6 +29,11 @@ inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& ke
 // x [.., n, d] turned by angles, whose cos and sin are [.., n, d / 2] or fewer: halves, or
 // interleaved pairs. Su et al., arXiv:2104.09864.
 inline Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved = false) { return detail::call<Tensor>(detail::op<"rotary_embedding">, {x, cos, sin, interleaved}); }
+struct RotaryEmbeddingOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool interleaved = false;
+};
+inline Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, const RotaryEmbeddingOptions& options) { return detail::call<Tensor>(detail::op<"rotary_embedding">, {x, cos, sin, options.interleaved}); }
 
 }  // namespace v0
 }  // namespace tenon

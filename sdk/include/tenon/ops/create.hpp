@@ -23,18 +23,40 @@ inline Tensor ones(Ints sizes, Dtype dtype = {}, Device device = {}) { return de
 // start, start + step, .. before end. dtype None: int64 where all are ints, else float32; device
 // None: the CPU.
 inline Tensor arange(Number start, Number end, Number step = 1, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"arange">, {start, end, step, dtype, device}); }
+struct ArangeOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Number step = 1;
+  Dtype dtype = {};
+  Device device = {};
+};
+inline Tensor arange(Number start, Number end, const ArangeOptions& options) { return detail::call<Tensor>(detail::op<"arange">, {start, end, options.step, options.dtype, options.device}); }
 // steps values from start to end, both included. dtype None: float32; device None: the CPU.
 inline Tensor linspace(Number start, Number end, Int steps, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"linspace">, {start, end, steps, dtype, device}); }
 // base to the powers linspace(start, end, steps), computed in float64. dtype None: float32; device
 // None: the CPU.
 inline Tensor logspace(Number start, Number end, Int steps, Float base = 10.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"logspace">, {start, end, steps, base, dtype, device}); }
+struct LogspaceOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float base = 10.0;
+  Dtype dtype = {};
+  Device device = {};
+};
+inline Tensor logspace(Number start, Number end, Int steps, const LogspaceOptions& options) { return detail::call<Tensor>(detail::op<"logspace">, {start, end, steps, options.base, options.dtype, options.device}); }
 // n rows and m (None: n) columns with ones on the diagonal. dtype None: float32; device None: the
 // CPU.
 inline Tensor eye(Int n, std::optional<Int> m = {}, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"eye">, {n, m, dtype, device}); }
 // int64 [2, count]: rows and columns of the elements of a row by col matrix that tril leaves.
 inline Tensor tril_indices(Int row, Int col, Int offset = 0, Device device = {}) { return detail::call<Tensor>(detail::op<"tril_indices">, {row, col, offset, device}); }
+struct TrilIndicesOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int offset = 0;
+  Device device = {};
+};
+inline Tensor tril_indices(Int row, Int col, const TrilIndicesOptions& options) { return detail::call<Tensor>(detail::op<"tril_indices">, {row, col, options.offset, options.device}); }
 // int64 [2, count]: rows and columns of the elements of a row by col matrix that triu leaves.
 inline Tensor triu_indices(Int row, Int col, Int offset = 0, Device device = {}) { return detail::call<Tensor>(detail::op<"triu_indices">, {row, col, offset, device}); }
+using TriuIndicesOptions = TrilIndicesOptions;
+inline Tensor triu_indices(Int row, Int col, const TriuIndicesOptions& options) { return detail::call<Tensor>(detail::op<"triu_indices">, {row, col, options.offset, options.device}); }
 // A tensor that is not initialized, of the sizes and device of x, and of its dtype unless said.
 inline Tensor empty_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"empty_like">, {x, dtype}); }
 // Zeros of the sizes and device of x, and of its dtype unless said.
@@ -48,6 +70,13 @@ inline Tensor fill_(const Tensor& x, Number value) { return detail::call<Tensor>
 // (1 - cos(2 pi i / n)) / 2, where n is window_length, or one less where it is not periodic. dtype
 // None: float32; device None: the CPU.
 inline Tensor hann_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"hann_window">, {window_length, periodic, dtype, device}); }
+struct HannWindowOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool periodic = true;
+  Dtype dtype = {};
+  Device device = {};
+};
+inline Tensor hann_window(Int window_length, const HannWindowOptions& options) { return detail::call<Tensor>(detail::op<"hann_window">, {window_length, options.periodic, options.dtype, options.device}); }
 // alpha - beta * cos(2 pi i / n); n, dtype and device as those of hann_window.
 struct HammingWindowOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -61,10 +90,22 @@ inline Tensor hamming_window(Int window_length, const HammingWindowOptions& opti
 // 0.42 - 0.5 * cos(2 pi i / n) + 0.08 * cos(4 pi i / n); n, dtype and device as those of
 // hann_window.
 inline Tensor blackman_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"blackman_window">, {window_length, periodic, dtype, device}); }
+using BlackmanWindowOptions = HannWindowOptions;
+inline Tensor blackman_window(Int window_length, const BlackmanWindowOptions& options) { return detail::call<Tensor>(detail::op<"blackman_window">, {window_length, options.periodic, options.dtype, options.device}); }
 // 1 - |2 i / n - 1|, a triangle; n, dtype and device as those of hann_window.
 inline Tensor bartlett_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"bartlett_window">, {window_length, periodic, dtype, device}); }
+using BartlettWindowOptions = HannWindowOptions;
+inline Tensor bartlett_window(Int window_length, const BartlettWindowOptions& options) { return detail::call<Tensor>(detail::op<"bartlett_window">, {window_length, options.periodic, options.dtype, options.device}); }
 // i0(beta * sqrt(1 - (2 i / n - 1)^2)) / i0(beta); n, dtype and device as those of hann_window.
 inline Tensor kaiser_window(Int window_length, bool periodic = true, Float beta = 12.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"kaiser_window">, {window_length, periodic, beta, dtype, device}); }
+struct KaiserWindowOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool periodic = true;
+  Float beta = 12.0;
+  Dtype dtype = {};
+  Device device = {};
+};
+inline Tensor kaiser_window(Int window_length, const KaiserWindowOptions& options) { return detail::call<Tensor>(detail::op<"kaiser_window">, {window_length, options.periodic, options.beta, options.dtype, options.device}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -16,6 +16,12 @@ inline namespace TENON_HIDDEN v0 {
 
 // sum(x1 * x2) / (|x1| * |x2|) along dim, with norms of at least eps. The two broadcast.
 inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, Int dim = 1, Float eps = 1e-08) { return detail::call<Tensor>(detail::op<"cosine_similarity">, {x1, x2, dim, eps}); }
+struct CosineSimilarityOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int dim = 1;
+  Float eps = 1e-08;
+};
+inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, const CosineSimilarityOptions& options) { return detail::call<Tensor>(detail::op<"cosine_similarity">, {x1, x2, options.dim, options.eps}); }
 // The p-norm of x1 - x2 + eps along the last dimension. The two broadcast.
 struct PairwiseDistanceOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -28,11 +34,24 @@ inline Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const Pairwi
 // n, m]. compute_mode: with p = 2 by a product of matrices where there are more than 25 rows,
 // always (use_mm_for_euclid_dist) or never (donot_use_mm_for_euclid_dist).
 inline Tensor cdist(const Tensor& x1, const Tensor& x2, Float p = 2.0, const char* compute_mode = "use_mm_for_euclid_dist_if_necessary") { return detail::call<Tensor>(detail::op<"cdist">, {x1, x2, p, compute_mode}); }
+struct CdistOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float p = 2.0;
+  std::string compute_mode = "use_mm_for_euclid_dist_if_necessary";
+};
+inline Tensor cdist(const Tensor& x1, const Tensor& x2, const CdistOptions& options) { return detail::call<Tensor>(detail::op<"cdist">, {x1, x2, options.p, options.compute_mode}); }
 // The p-norm of the difference of each row of x [n, size] and each one behind it, [n * (n - 1) /
 // 2].
 inline Tensor pdist(const Tensor& x, Float p = 2.0) { return detail::call<Tensor>(detail::op<"pdist">, {x, p}); }
+struct PdistOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float p = 2.0;
+};
+inline Tensor pdist(const Tensor& x, const PdistOptions& options) { return detail::call<Tensor>(detail::op<"pdist">, {x, options.p}); }
 // The p-norm of all elements of x - y, []. The two broadcast.
 inline Tensor dist(const Tensor& x, const Tensor& y, Float p = 2.0) { return detail::call<Tensor>(detail::op<"dist">, {x, y, p}); }
+using DistOptions = PdistOptions;
+inline Tensor dist(const Tensor& x, const Tensor& y, const DistOptions& options) { return detail::call<Tensor>(detail::op<"dist">, {x, y, options.p}); }
 // x / max(|x|, eps), of the p-norm along dim.
 struct NormalizeOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();

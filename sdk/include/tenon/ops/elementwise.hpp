@@ -66,10 +66,20 @@ inline Tensor lerp(Operand x, Operand end, Operand weight) { return detail::call
 inline Tensor lerp_(const Tensor& x, Operand end, Operand weight) { return detail::call<Tensor>(detail::op<"lerp_">, {x, end, weight}); }
 // x + value * tensor1 * tensor2.
 inline Tensor addcmul(Operand x, Operand tensor1, Operand tensor2, Number value = 1) { return detail::call<Tensor>(detail::op<"addcmul">, {x, tensor1, tensor2, value}); }
+struct AddcmulOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Number value = 1;
+};
+inline Tensor addcmul(Operand x, Operand tensor1, Operand tensor2, const AddcmulOptions& options) { return detail::call<Tensor>(detail::op<"addcmul">, {x, tensor1, tensor2, options.value}); }
 inline Tensor addcmul_(const Tensor& x, Operand tensor1, Operand tensor2, Number value = 1) { return detail::call<Tensor>(detail::op<"addcmul_">, {x, tensor1, tensor2, value}); }
+inline Tensor addcmul_(const Tensor& x, Operand tensor1, Operand tensor2, const AddcmulOptions& options) { return detail::call<Tensor>(detail::op<"addcmul_">, {x, tensor1, tensor2, options.value}); }
 // x + value * tensor1 / tensor2.
 inline Tensor addcdiv(Operand x, Operand tensor1, Operand tensor2, Number value = 1) { return detail::call<Tensor>(detail::op<"addcdiv">, {x, tensor1, tensor2, value}); }
+using AddcdivOptions = AddcmulOptions;
+inline Tensor addcdiv(Operand x, Operand tensor1, Operand tensor2, const AddcdivOptions& options) { return detail::call<Tensor>(detail::op<"addcdiv">, {x, tensor1, tensor2, options.value}); }
 inline Tensor addcdiv_(const Tensor& x, Operand tensor1, Operand tensor2, Number value = 1) { return detail::call<Tensor>(detail::op<"addcdiv_">, {x, tensor1, tensor2, value}); }
+using AddcdivOptions = AddcmulOptions;
+inline Tensor addcdiv_(const Tensor& x, Operand tensor1, Operand tensor2, const AddcdivOptions& options) { return detail::call<Tensor>(detail::op<"addcdiv_">, {x, tensor1, tensor2, options.value}); }
 // -x.
 inline Tensor neg(const Tensor& x) { return detail::call<Tensor>(detail::op<"neg">, {x}); }
 inline Tensor neg_(const Tensor& x) { return detail::call<Tensor>(detail::op<"neg_">, {x}); }
@@ -287,6 +297,11 @@ inline Tensor sigmoid_(const Tensor& x) { return detail::call<Tensor>(detail::op
 inline Tensor log_sigmoid(const Tensor& x) { return detail::call<Tensor>(detail::op<"log_sigmoid">, {x}); }
 // The first half of x along dim times the sigmoid of the second. Dauphin et al., arXiv:1612.08083.
 inline Tensor glu(const Tensor& x, Int dim = -1) { return detail::call<Tensor>(detail::op<"glu">, {x, dim}); }
+struct GluOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int dim = -1;
+};
+inline Tensor glu(const Tensor& x, const GluOptions& options) { return detail::call<Tensor>(detail::op<"glu">, {x, options.dim}); }
 // max(x, 0).
 inline Tensor relu(const Tensor& x) { return detail::call<Tensor>(detail::op<"relu">, {x}); }
 inline Tensor relu_(const Tensor& x) { return detail::call<Tensor>(detail::op<"relu_">, {x}); }
@@ -296,20 +311,43 @@ inline Tensor relu6(const Tensor& x) { return detail::call<Tensor>(detail::op<"r
 inline Tensor relu6_(const Tensor& x) { return detail::call<Tensor>(detail::op<"relu6_">, {x}); }
 // x, cut off below min_val and above max_val.
 inline Tensor hardtanh(const Tensor& x, Number min_val = -1, Number max_val = 1) { return detail::call<Tensor>(detail::op<"hardtanh">, {x, min_val, max_val}); }
+struct HardtanhOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Number min_val = -1;
+  Number max_val = 1;
+};
+inline Tensor hardtanh(const Tensor& x, const HardtanhOptions& options) { return detail::call<Tensor>(detail::op<"hardtanh">, {x, options.min_val, options.max_val}); }
 // x, cut off below min_val and above max_val, written to x.
 inline Tensor hardtanh_(const Tensor& x, Number min_val = -1, Number max_val = 1) { return detail::call<Tensor>(detail::op<"hardtanh_">, {x, min_val, max_val}); }
+inline Tensor hardtanh_(const Tensor& x, const HardtanhOptions& options) { return detail::call<Tensor>(detail::op<"hardtanh_">, {x, options.min_val, options.max_val}); }
 // x where it is above 0, else negative_slope * x. Maas, Hannun & Ng, 2013.
 inline Tensor leaky_relu(const Tensor& x, Float negative_slope = 0.01) { return detail::call<Tensor>(detail::op<"leaky_relu">, {x, negative_slope}); }
+struct LeakyReluOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float negative_slope = 0.01;
+};
+inline Tensor leaky_relu(const Tensor& x, const LeakyReluOptions& options) { return detail::call<Tensor>(detail::op<"leaky_relu">, {x, options.negative_slope}); }
 inline Tensor leaky_relu_(const Tensor& x, Float negative_slope = 0.01) { return detail::call<Tensor>(detail::op<"leaky_relu_">, {x, negative_slope}); }
+inline Tensor leaky_relu_(const Tensor& x, const LeakyReluOptions& options) { return detail::call<Tensor>(detail::op<"leaky_relu_">, {x, options.negative_slope}); }
 // x where it is above 0, else weight * x. weight has one element, or one for each channel of x [n,
 // channels, ..]. He et al., arXiv:1502.01852.
 inline Tensor prelu(const Tensor& x, const Tensor& weight) { return detail::call<Tensor>(detail::op<"prelu">, {x, weight}); }
 // x where it is above 0, else alpha * (exp(x) - 1). Clevert et al., arXiv:1511.07289.
 inline Tensor elu(const Tensor& x, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"elu">, {x, alpha}); }
+struct EluOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float alpha = 1.0;
+};
+inline Tensor elu(const Tensor& x, const EluOptions& options) { return detail::call<Tensor>(detail::op<"elu">, {x, options.alpha}); }
 inline Tensor elu_(const Tensor& x, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"elu_">, {x, alpha}); }
+inline Tensor elu_(const Tensor& x, const EluOptions& options) { return detail::call<Tensor>(detail::op<"elu_">, {x, options.alpha}); }
 // max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)). Barron, arXiv:1704.07483.
 inline Tensor celu(const Tensor& x, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"celu">, {x, alpha}); }
+using CeluOptions = EluOptions;
+inline Tensor celu(const Tensor& x, const CeluOptions& options) { return detail::call<Tensor>(detail::op<"celu">, {x, options.alpha}); }
 inline Tensor celu_(const Tensor& x, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"celu_">, {x, alpha}); }
+using CeluOptions = EluOptions;
+inline Tensor celu_(const Tensor& x, const CeluOptions& options) { return detail::call<Tensor>(detail::op<"celu_">, {x, options.alpha}); }
 // scale * elu(x, alpha), whose constants keep mean 0 and variance 1. Klambauer et al.,
 // arXiv:1706.02515.
 inline Tensor selu(const Tensor& x) { return detail::call<Tensor>(detail::op<"selu">, {x}); }
@@ -328,6 +366,12 @@ inline Tensor mish(const Tensor& x) { return detail::call<Tensor>(detail::op<"mi
 inline Tensor mish_(const Tensor& x) { return detail::call<Tensor>(detail::op<"mish_">, {x}); }
 // log(1 + exp(beta * x)) / beta; x itself where beta * x is above threshold.
 inline Tensor softplus(const Tensor& x, Float beta = 1.0, Float threshold = 20.0) { return detail::call<Tensor>(detail::op<"softplus">, {x, beta, threshold}); }
+struct SoftplusOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float beta = 1.0;
+  Float threshold = 20.0;
+};
+inline Tensor softplus(const Tensor& x, const SoftplusOptions& options) { return detail::call<Tensor>(detail::op<"softplus">, {x, options.beta, options.threshold}); }
 // x / (1 + abs(x)).
 inline Tensor softsign(const Tensor& x) { return detail::call<Tensor>(detail::op<"softsign">, {x}); }
 // min(max(x + 3, 0), 6) / 6. Howard et al., arXiv:1905.02244.
@@ -338,8 +382,15 @@ inline Tensor hardswish(const Tensor& x) { return detail::call<Tensor>(detail::o
 inline Tensor hardswish_(const Tensor& x) { return detail::call<Tensor>(detail::op<"hardswish_">, {x}); }
 // x moved toward 0 by lambd, and 0 within it.
 inline Tensor softshrink(const Tensor& x, Float lambd = 0.5) { return detail::call<Tensor>(detail::op<"softshrink">, {x, lambd}); }
+struct SoftshrinkOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float lambd = 0.5;
+};
+inline Tensor softshrink(const Tensor& x, const SoftshrinkOptions& options) { return detail::call<Tensor>(detail::op<"softshrink">, {x, options.lambd}); }
 // x, and 0 where abs(x) is at most lambd.
 inline Tensor hardshrink(const Tensor& x, Float lambd = 0.5) { return detail::call<Tensor>(detail::op<"hardshrink">, {x, lambd}); }
+using HardshrinkOptions = SoftshrinkOptions;
+inline Tensor hardshrink(const Tensor& x, const HardshrinkOptions& options) { return detail::call<Tensor>(detail::op<"hardshrink">, {x, options.lambd}); }
 // x - tanh(x).
 inline Tensor tanhshrink(const Tensor& x) { return detail::call<Tensor>(detail::op<"tanhshrink">, {x}); }
 // x where it is above threshold, else value.

@@ -19,6 +19,11 @@ inline Tensor gather(const Tensor& x, Int dim, const Tensor& index) { return det
 // A copy of x with src written, or added, at the places that gather reads; of a larger src the part
 // that index covers.
 inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, bool add = false) { return detail::call<Tensor>(detail::op<"scatter">, {x, dim, index, src, add}); }
+struct ScatterOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool add = false;
+};
+inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const ScatterOptions& options) { return detail::call<Tensor>(detail::op<"scatter">, {x, dim, index, src, options.add}); }
 // A copy of x with src added at the places that gather reads.
 inline Tensor scatter_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& src) { return detail::call<Tensor>(detail::op<"scatter_add">, {x, dim, index, src}); }
 // x at the indices index [n] along dim.
@@ -28,8 +33,14 @@ inline Tensor index_select(const Tensor& x, Int dim, const Tensor& index) { retu
 inline Tensor index(const Tensor& x, const Tensors& indices) { return detail::call<Tensor>(detail::op<"index">, {x, indices}); }
 // A copy of x with values, which broadcast, written, or added (accumulate), at what index picks.
 inline Tensor index_put(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put">, {x, indices, values, accumulate}); }
+struct IndexPutOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool accumulate = false;
+};
+inline Tensor index_put(const Tensor& x, const Tensors& indices, const Tensor& values, const IndexPutOptions& options) { return detail::call<Tensor>(detail::op<"index_put">, {x, indices, values, options.accumulate}); }
 // index_put(x, indices, values, accumulate), written to x.
 inline Tensor index_put_(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put_">, {x, indices, values, accumulate}); }
+inline Tensor index_put_(const Tensor& x, const Tensors& indices, const Tensor& values, const IndexPutOptions& options) { return detail::call<Tensor>(detail::op<"index_put_">, {x, indices, values, options.accumulate}); }
 // The elements of x where mask holds, [count]; the two broadcast. Waits for the device.
 inline Tensor masked_select(const Tensor& x, const Tensor& mask) { return detail::call<Tensor>(detail::op<"masked_select">, {x, mask}); }
 // Indices of the elements that are not zero, int64 [count, x.dim()], in row-major order. Waits for
@@ -56,11 +67,26 @@ inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Emb
 // index [..] to int64 [.., num_classes], 1 at its class. num_classes -1: one more than the largest
 // class, for which the call waits for the device.
 inline Tensor one_hot(const Tensor& index, Int num_classes = -1) { return detail::call<Tensor>(detail::op<"one_hot">, {index, num_classes}); }
+struct OneHotOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int num_classes = -1;
+};
+inline Tensor one_hot(const Tensor& index, const OneHotOptions& options) { return detail::call<Tensor>(detail::op<"one_hot">, {index, options.num_classes}); }
 // A copy of x to which alpha times the parts of source along dim are added at index [n]; source has
 // the sizes of x, and n along dim.
 inline Tensor index_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, Number alpha = 1) { return detail::call<Tensor>(detail::op<"index_add">, {x, dim, index, source, alpha}); }
+struct IndexAddOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Number alpha = 1;
+};
+inline Tensor index_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, const IndexAddOptions& options) { return detail::call<Tensor>(detail::op<"index_add">, {x, dim, index, source, options.alpha}); }
 // Adds scale times rows [n, ..] to the rows of x at index [n], in their order, without a gradient.
 inline void add_rows_(const Tensor& x, const Tensor& index, const Tensor& rows, Float scale = 1.0) { return detail::call<void>(detail::op<"add_rows_">, {x, index, rows, scale}); }
+struct AddRowsOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float scale = 1.0;
+};
+inline void add_rows_(const Tensor& x, const Tensor& index, const Tensor& rows, const AddRowsOptions& options) { return detail::call<void>(detail::op<"add_rows_">, {x, index, rows, options.scale}); }
 // Each of indices [n] once, in ascending order, and the sums of its rows of values [n, ..]. Waits
 // for the device.
 inline std::tuple<Tensor, Tensor> coalesce_rows(const Tensor& indices, const Tensor& values) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"coalesce_rows">, {indices, values}); }
@@ -72,8 +98,12 @@ inline Tensor take(const Tensor& x, const Tensor& index) { return detail::call<T
 // A copy of x, in which source is written, or added (accumulate), at index, which counts as if x
 // had one dimension.
 inline Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false) { return detail::call<Tensor>(detail::op<"put">, {x, index, source, accumulate}); }
+using PutOptions = IndexPutOptions;
+inline Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, const PutOptions& options) { return detail::call<Tensor>(detail::op<"put">, {x, index, source, options.accumulate}); }
 // put(x, index, source, accumulate), written to x.
 inline Tensor put_(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false) { return detail::call<Tensor>(detail::op<"put_">, {x, index, source, accumulate}); }
+using PutOptions = IndexPutOptions;
+inline Tensor put_(const Tensor& x, const Tensor& index, const Tensor& source, const PutOptions& options) { return detail::call<Tensor>(detail::op<"put_">, {x, index, source, options.accumulate}); }
 // A copy of x in which the parts of source along dim are written at index [n]; source has the sizes
 // of x, and n along dim.
 inline Tensor index_copy(const Tensor& x, Int dim, const Tensor& index, const Tensor& source) { return detail::call<Tensor>(detail::op<"index_copy">, {x, dim, index, source}); }
@@ -91,9 +121,16 @@ inline Tensor masked_scatter_(const Tensor& x, const Tensor& mask, const Tensor&
 // A copy of x in which the elements of src that index sends to a place along dim are reduced there,
 // with that of x if include_self. reduce: sum, prod, mean, amax or amin.
 inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const char* reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"scatter_reduce">, {x, dim, index, src, reduce, include_self}); }
+struct ScatterReduceOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool include_self = true;
+};
+inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const char* reduce, const ScatterReduceOptions& options) { return detail::call<Tensor>(detail::op<"scatter_reduce">, {x, dim, index, src, reduce, options.include_self}); }
 // A copy of x in which the parts of source along dim that index [n] sends to one place are reduced
 // there, with that of x if include_self. reduce: prod, mean, amax or amin.
 inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, const char* reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"index_reduce">, {x, dim, index, source, reduce, include_self}); }
+using IndexReduceOptions = ScatterReduceOptions;
+inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, const char* reduce, const IndexReduceOptions& options) { return detail::call<Tensor>(detail::op<"index_reduce">, {x, dim, index, source, reduce, options.include_self}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -29,16 +29,30 @@ inline Tensor dot(const Tensor& a, const Tensor& b) { return detail::call<Tensor
 inline Tensor outer(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"outer">, {a, b}); }
 // beta * x + alpha * (a [m, k] times b [k, n]). x broadcasts, and is not read where beta is 0.
 inline Tensor addmm(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addmm">, {x, a, b, beta, alpha}); }
+struct AddmmOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float beta = 1.0;
+  Float alpha = 1.0;
+};
+inline Tensor addmm(const Tensor& x, const Tensor& a, const Tensor& b, const AddmmOptions& options) { return detail::call<Tensor>(detail::op<"addmm">, {x, a, b, options.beta, options.alpha}); }
 // beta * x + alpha * (a [batch, m, k] times b [batch, k, n]). x broadcasts, and is not read where
 // beta is 0.
 inline Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"baddbmm">, {x, a, b, beta, alpha}); }
+using BaddbmmOptions = AddmmOptions;
+inline Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, const BaddbmmOptions& options) { return detail::call<Tensor>(detail::op<"baddbmm">, {x, a, b, options.beta, options.alpha}); }
 // beta * x + alpha * (a [m, k] times b [k]). x broadcasts, and is not read where beta is 0.
 inline Tensor addmv(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addmv">, {x, a, b, beta, alpha}); }
+using AddmvOptions = AddmmOptions;
+inline Tensor addmv(const Tensor& x, const Tensor& a, const Tensor& b, const AddmvOptions& options) { return detail::call<Tensor>(detail::op<"addmv">, {x, a, b, options.beta, options.alpha}); }
 // beta * x + alpha * outer(a [m], b [n]). x broadcasts, and is not read where beta is 0.
 inline Tensor addr(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addr">, {x, a, b, beta, alpha}); }
+using AddrOptions = AddmmOptions;
+inline Tensor addr(const Tensor& x, const Tensor& a, const Tensor& b, const AddrOptions& options) { return detail::call<Tensor>(detail::op<"addr">, {x, a, b, options.beta, options.alpha}); }
 // beta * x + alpha * the sum over the batch of a [batch, m, k] times b [batch, k, n]. x broadcasts,
 // and is not read where beta is 0.
 inline Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"addbmm">, {x, a, b, beta, alpha}); }
+using AddbmmOptions = AddmmOptions;
+inline Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, const AddbmmOptions& options) { return detail::call<Tensor>(detail::op<"addbmm">, {x, a, b, options.beta, options.alpha}); }
 // Sums of products by an equation, as "bij,bjk->bik": over letters that the result has not, along
 // diagonals of letters that an operand has twice. "..." broadcasts.
 inline Tensor einsum(const char* equation, const Tensors& xs) { return detail::call<Tensor>(detail::op<"einsum">, {equation, xs}); }
@@ -60,6 +74,11 @@ inline Tensor cross(const Tensor& a, const Tensor& b, std::optional<Int> dim = {
 inline Tensor inner(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"inner">, {a, b}); }
 // The sum of x * y along dim. The two broadcast.
 inline Tensor vecdot(const Tensor& x, const Tensor& y, Int dim = -1) { return detail::call<Tensor>(detail::op<"vecdot">, {x, y, dim}); }
+struct VecdotOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int dim = -1;
+};
+inline Tensor vecdot(const Tensor& x, const Tensor& y, const VecdotOptions& options) { return detail::call<Tensor>(detail::op<"vecdot">, {x, y, options.dim}); }
 // The sum of the diagonal of x [n, m]; of integers and bool in int64.
 inline Tensor trace(const Tensor& x) { return detail::call<Tensor>(detail::op<"trace">, {x}); }
 // Norms of the matrices of the two dims: Frobenius' for None, the greatest sum of absolute values

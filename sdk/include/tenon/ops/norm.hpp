@@ -16,10 +16,20 @@ inline namespace TENON_HIDDEN v0 {
 // exp(x) / sum(exp(x)) along dim, computed so that no exponential overflows; with a dtype: of x as
 // that dtype.
 inline Tensor softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"softmax">, {x, dim, dtype}); }
+struct SoftmaxOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int dim = -1;
+  Dtype dtype = {};
+};
+inline Tensor softmax(const Tensor& x, const SoftmaxOptions& options) { return detail::call<Tensor>(detail::op<"softmax">, {x, options.dim, options.dtype}); }
 // softmax(-x, dim, dtype).
 inline Tensor softmin(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"softmin">, {x, dim, dtype}); }
+using SoftminOptions = SoftmaxOptions;
+inline Tensor softmin(const Tensor& x, const SoftminOptions& options) { return detail::call<Tensor>(detail::op<"softmin">, {x, options.dim, options.dtype}); }
 // log(softmax(x, dim, dtype)), computed in one step.
 inline Tensor log_softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"log_softmax">, {x, dim, dtype}); }
+using LogSoftmaxOptions = SoftmaxOptions;
+inline Tensor log_softmax(const Tensor& x, const LogSoftmaxOptions& options) { return detail::call<Tensor>(detail::op<"log_softmax">, {x, options.dim, options.dtype}); }
 // x / sqrt(mean(x * x) + eps) over the last dimension, times weight. Zhang & Sennrich,
 // arXiv:1910.07467.
 inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, Float eps = 1e-06) { return detail::call<Tensor>(detail::op<"rms_norm">, {x, weight, eps}); }

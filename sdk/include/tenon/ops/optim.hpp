@@ -250,6 +250,11 @@ inline void unscale_(const Tensors& grads, const Tensor& found_inf, const Tensor
 // Multiplies grads by min(1, max_norm / norm), where norm, the result, is that of all their
 // elements as one vector: the norm_type-th root, or the greatest for infinity.
 inline Tensor clip_grad_norm_(const Tensors& grads, Float max_norm, Float norm_type = 2.0) { return detail::call<Tensor>(detail::op<"clip_grad_norm_">, {grads, max_norm, norm_type}); }
+struct ClipGradNormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float norm_type = 2.0;
+};
+inline Tensor clip_grad_norm_(const Tensors& grads, Float max_norm, const ClipGradNormOptions& options) { return detail::call<Tensor>(detail::op<"clip_grad_norm_">, {grads, max_norm, options.norm_type}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -33,37 +33,100 @@ inline Tensor randperm(Int n, Dtype dtype = {}, Device device = {}) { return det
 // Indices of x [n] or [rows, n], whose elements are weights: int64 [num_samples] or [rows,
 // num_samples].
 inline Tensor multinomial(const Tensor& x, Int num_samples, bool replacement = false) { return detail::call<Tensor>(detail::op<"multinomial">, {x, num_samples, replacement}); }
+struct MultinomialOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool replacement = false;
+};
+inline Tensor multinomial(const Tensor& x, Int num_samples, const MultinomialOptions& options) { return detail::call<Tensor>(detail::op<"multinomial">, {x, num_samples, options.replacement}); }
 // Uniform in [low, high). dtype None: float32; device None: the CPU.
 inline Tensor uniform(Ints sizes, Float low = 0.0, Float high = 1.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"uniform">, {sizes, low, high, dtype, device}); }
+struct UniformOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float low = 0.0;
+  Float high = 1.0;
+  Dtype dtype = {};
+  Device device = {};
+};
+inline Tensor uniform(Ints sizes, const UniformOptions& options) { return detail::call<Tensor>(detail::op<"uniform">, {sizes, options.low, options.high, options.dtype, options.device}); }
 // Writes numbers that are uniform in [from, to) to x.
 inline Tensor uniform_(const Tensor& x, Float from = 0.0, Float to = 1.0) { return detail::call<Tensor>(detail::op<"uniform_">, {x, from, to}); }
+struct UniformInPlaceOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float from = 0.0;
+  Float to = 1.0;
+};
+inline Tensor uniform_(const Tensor& x, const UniformInPlaceOptions& options) { return detail::call<Tensor>(detail::op<"uniform_">, {x, options.from, options.to}); }
 // Writes normal numbers of this mean and standard deviation to x.
 inline Tensor normal_(const Tensor& x, Float mean = 0.0, Float std = 1.0) { return detail::call<Tensor>(detail::op<"normal_">, {x, mean, std}); }
+struct NormalOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float mean = 0.0;
+  Float std = 1.0;
+};
+inline Tensor normal_(const Tensor& x, const NormalOptions& options) { return detail::call<Tensor>(detail::op<"normal_">, {x, options.mean, options.std}); }
 // Writes 1 with probability p, else 0, to x.
 inline Tensor bernoulli_(const Tensor& x, Float p = 0.5) { return detail::call<Tensor>(detail::op<"bernoulli_">, {x, p}); }
+struct BernoulliOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float p = 0.5;
+};
+inline Tensor bernoulli_(const Tensor& x, const BernoulliOptions& options) { return detail::call<Tensor>(detail::op<"bernoulli_">, {x, options.p}); }
 // 1 with the probability that p says element by element, else 0.
 inline Tensor bernoulli(const Tensor& p) { return detail::call<Tensor>(detail::op<"bernoulli">, {p}); }
 // Writes exponentially distributed numbers of rate lambd, whose mean is 1 / lambd, to x.
 inline Tensor exponential_(const Tensor& x, Float lambd = 1.0) { return detail::call<Tensor>(detail::op<"exponential_">, {x, lambd}); }
+struct ExponentialOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float lambd = 1.0;
+};
+inline Tensor exponential_(const Tensor& x, const ExponentialOptions& options) { return detail::call<Tensor>(detail::op<"exponential_">, {x, options.lambd}); }
 // Writes how many trials it takes, 1 at least, to succeed with probability p each, to x.
 inline Tensor geometric_(const Tensor& x, Float p) { return detail::call<Tensor>(detail::op<"geometric_">, {x, p}); }
 // Writes numbers of the Cauchy distribution with this median and half width to x.
 inline Tensor cauchy_(const Tensor& x, Float median = 0.0, Float sigma = 1.0) { return detail::call<Tensor>(detail::op<"cauchy_">, {x, median, sigma}); }
+struct CauchyOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float median = 0.0;
+  Float sigma = 1.0;
+};
+inline Tensor cauchy_(const Tensor& x, const CauchyOptions& options) { return detail::call<Tensor>(detail::op<"cauchy_">, {x, options.median, options.sigma}); }
 // Writes numbers to x whose logarithms are normal with this mean and standard deviation.
 inline Tensor log_normal_(const Tensor& x, Float mean = 1.0, Float std = 2.0) { return detail::call<Tensor>(detail::op<"log_normal_">, {x, mean, std}); }
+struct LogNormalOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float mean = 1.0;
+  Float std = 2.0;
+};
+inline Tensor log_normal_(const Tensor& x, const LogNormalOptions& options) { return detail::call<Tensor>(detail::op<"log_normal_">, {x, options.mean, options.std}); }
 // Zero with probability p, the others times 1 / (1 - p); x itself when not training. Srivastava et
 // al., 2014.
 inline Tensor dropout(const Tensor& x, Float p = 0.5, bool training = true) { return detail::call<Tensor>(detail::op<"dropout">, {x, p, training}); }
+struct DropoutOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float p = 0.5;
+  bool training = true;
+};
+inline Tensor dropout(const Tensor& x, const DropoutOptions& options) { return detail::call<Tensor>(detail::op<"dropout">, {x, options.p, options.training}); }
 // dropout(x, p, train), a copy of x when not training, and whether each element was kept.
 inline std::tuple<Tensor, Tensor> native_dropout(const Tensor& x, Float p, std::optional<bool> train = true) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"native_dropout">, {x, p, train}); }
 // dropout(x, p, training) of whole channels of x [n, channels, ..]. Tompson et al.,
 // arXiv:1411.4280.
 inline Tensor feature_dropout(const Tensor& x, Float p = 0.5, bool training = true) { return detail::call<Tensor>(detail::op<"feature_dropout">, {x, p, training}); }
+using FeatureDropoutOptions = DropoutOptions;
+inline Tensor feature_dropout(const Tensor& x, const FeatureDropoutOptions& options) { return detail::call<Tensor>(detail::op<"feature_dropout">, {x, options.p, options.training}); }
 // selu's lower limit with probability p, and all scaled and shifted so that mean 0 and variance 1
 // stay; x itself when not training. Klambauer et al., arXiv:1706.02515.
 inline Tensor alpha_dropout(const Tensor& x, Float p = 0.5, bool training = false) { return detail::call<Tensor>(detail::op<"alpha_dropout">, {x, p, training}); }
+struct AlphaDropoutOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float p = 0.5;
+  bool training = false;
+};
+inline Tensor alpha_dropout(const Tensor& x, const AlphaDropoutOptions& options) { return detail::call<Tensor>(detail::op<"alpha_dropout">, {x, options.p, options.training}); }
 // alpha_dropout(x, p, training) of whole channels of x [n, channels, ..].
 inline Tensor feature_alpha_dropout(const Tensor& x, Float p = 0.5, bool training = false) { return detail::call<Tensor>(detail::op<"feature_alpha_dropout">, {x, p, training}); }
+using FeatureAlphaDropoutOptions = AlphaDropoutOptions;
+inline Tensor feature_alpha_dropout(const Tensor& x, const FeatureAlphaDropoutOptions& options) { return detail::call<Tensor>(detail::op<"feature_alpha_dropout">, {x, options.p, options.training}); }
 // x where it is above 0, else a slope times x: in training uniform in [lower, upper) for each
 // element, else their mean. Xu et al., arXiv:1505.00853.
 struct RreluOptions {

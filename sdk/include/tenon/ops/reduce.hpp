@@ -32,9 +32,16 @@ inline Tensor amin(const Tensor& x, Ints dims = {}, bool keepdim = false) { retu
 // The largest values along dim and their indices (int64), the first among equals, which gets the
 // gradient.
 inline std::tuple<Tensor, Tensor> max(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max">, {x, dim, keepdim}); }
+struct MaxOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool keepdim = false;
+};
+inline std::tuple<Tensor, Tensor> max(const Tensor& x, Int dim, const MaxOptions& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max">, {x, dim, options.keepdim}); }
 // The smallest values along dim and their indices (int64), the first among equals, which gets the
 // gradient.
 inline std::tuple<Tensor, Tensor> min(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"min">, {x, dim, keepdim}); }
+using MinOptions = MaxOptions;
+inline std::tuple<Tensor, Tensor> min(const Tensor& x, Int dim, const MinOptions& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"min">, {x, dim, options.keepdim}); }
 // The int64 index of the largest value, the first among equals, flat over dims, or over all where
 // dims is empty.
 inline Tensor argmax(const Tensor& x, Ints dims = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"argmax">, {x, dims, keepdim}); }
@@ -67,6 +74,8 @@ struct NormOptions {
 inline Tensor norm(const Tensor& x, const NormOptions& options) { return detail::call<Tensor>(detail::op<"norm">, {x, options.p, options.dims, options.keepdim, options.dtype}); }
 // log(sum exp(x)) over dims, computed so that no exponential overflows.
 inline Tensor logsumexp(const Tensor& x, Ints dims, bool keepdim = false) { return detail::call<Tensor>(detail::op<"logsumexp">, {x, dims, keepdim}); }
+using LogsumexpOptions = MaxOptions;
+inline Tensor logsumexp(const Tensor& x, Ints dims, const LogsumexpOptions& options) { return detail::call<Tensor>(detail::op<"logsumexp">, {x, dims, options.keepdim}); }
 // Whether all elements over dims, or over all where dims is empty, are not 0. NaN is not 0.
 inline Tensor all(const Tensor& x, Ints dims = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"all">, {x, dims, keepdim}); }
 // Whether any element over dims, or over all where dims is empty, is not 0. NaN is not 0.
@@ -82,8 +91,16 @@ inline Tensor cumprod(const Tensor& x, Int dim, Dtype dtype = {}) { return detai
 // The values along dim in order, and their indices (int64). Equal ones stay as they came; NaN is
 // the greatest.
 inline std::tuple<Tensor, Tensor> sort(const Tensor& x, Int dim = -1, bool descending = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"sort">, {x, dim, descending}); }
+struct SortOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int dim = -1;
+  bool descending = false;
+};
+inline std::tuple<Tensor, Tensor> sort(const Tensor& x, const SortOptions& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"sort">, {x, options.dim, options.descending}); }
 // The indices of sort(x, dim, descending).
 inline Tensor argsort(const Tensor& x, Int dim = -1, bool descending = false) { return detail::call<Tensor>(detail::op<"argsort">, {x, dim, descending}); }
+using ArgsortOptions = SortOptions;
+inline Tensor argsort(const Tensor& x, const ArgsortOptions& options) { return detail::call<Tensor>(detail::op<"argsort">, {x, options.dim, options.descending}); }
 // The k largest or smallest values along dim, in order, and their indices (int64). They come sorted
 // whatever `sorted` says.
 inline std::tuple<Tensor, Tensor> topk(const Tensor& x, Int k, Int dim = -1, bool largest = true, bool sorted = true) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"topk">, {x, k, dim, largest, sorted}); }
@@ -160,9 +177,17 @@ inline std::tuple<Tensor, Tensor> median(const Tensor& x, std::optional<Int> dim
 inline std::tuple<Tensor, Tensor> nanmedian(const Tensor& x, std::optional<Int> dim = {}, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"nanmedian">, {x, dim, keepdim}); }
 // The k-th smallest value along dim, from 1 on, and its index (int64). NaN is the greatest.
 inline std::tuple<Tensor, Tensor> kthvalue(const Tensor& x, Int k, Int dim = -1, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"kthvalue">, {x, k, dim, keepdim}); }
+struct KthvalueOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int dim = -1;
+  bool keepdim = false;
+};
+inline std::tuple<Tensor, Tensor> kthvalue(const Tensor& x, Int k, const KthvalueOptions& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"kthvalue">, {x, k, options.dim, options.keepdim}); }
 // The most frequent value along dim, of several the least, and the index (int64) of its last
 // occurrence, which gets the gradient.
 inline std::tuple<Tensor, Tensor> mode(const Tensor& x, Int dim = -1, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"mode">, {x, dim, keepdim}); }
+using ModeOptions = KthvalueOptions;
+inline std::tuple<Tensor, Tensor> mode(const Tensor& x, const ModeOptions& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"mode">, {x, options.dim, options.keepdim}); }
 // The value below which the part q of x along dim lies, or of all elements where dim is None. q is
 // a number or a tensor of at most 1 dimension, which then comes first. Between two values
 // interpolation chooses: linear, lower, higher, midpoint or nearest. NaN where there is one.
@@ -216,8 +241,20 @@ inline Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, 
 // Whether each of elements is among test_elements, as bool; or is not (invert). NaN is nowhere.
 // assume_unique changes nothing.
 inline Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false, bool invert = false) { return detail::call<Tensor>(detail::op<"isin">, {elements, test_elements, assume_unique, invert}); }
+struct IsinOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool assume_unique = false;
+  bool invert = false;
+};
+inline Tensor isin(const Tensor& elements, const Tensor& test_elements, const IsinOptions& options) { return detail::call<Tensor>(detail::op<"isin">, {elements, test_elements, options.assume_unique, options.invert}); }
 // searchsorted(boundaries, x, out_int32, right) for boundaries [n].
 inline Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool out_int32 = false, bool right = false) { return detail::call<Tensor>(detail::op<"bucketize">, {x, boundaries, out_int32, right}); }
+struct BucketizeOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool out_int32 = false;
+  bool right = false;
+};
+inline Tensor bucketize(const Tensor& x, const Tensor& boundaries, const BucketizeOptions& options) { return detail::call<Tensor>(detail::op<"bucketize">, {x, boundaries, options.out_int32, options.right}); }
 // Each value of x once, in ascending order; for each element of x the place of its value there; and
 // how often each is in x. With dim of the parts of x along it. Each NaN counts for itself. Waits
 // for the device.

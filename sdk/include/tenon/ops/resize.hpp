@@ -41,6 +41,11 @@ inline Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleO
 // The places that grid_sample takes for an image of size [n, channels, h, w] under the affine maps
 // theta [n, 2, 3]; with a depth [n, 3, 4].
 inline Tensor affine_grid(const Tensor& theta, Ints size, bool align_corners = false) { return detail::call<Tensor>(detail::op<"affine_grid">, {theta, size, align_corners}); }
+struct AffineGridOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool align_corners = false;
+};
+inline Tensor affine_grid(const Tensor& theta, Ints size, const AffineGridOptions& options) { return detail::call<Tensor>(detail::op<"affine_grid">, {theta, size, options.align_corners}); }
 
 }  // namespace v0
 }  // namespace tenon

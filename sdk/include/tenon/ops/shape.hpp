@@ -32,6 +32,11 @@ inline Tensor slice(const Tensor& x, Int dim, const SliceOptions& options) { ret
 inline Tensor expand(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"expand">, {x, sizes}); }
 // A view of the storage of x with these sizes and strides, from the element offset on.
 inline Tensor as_strided(const Tensor& x, Ints sizes, Ints strides, Int offset = 0) { return detail::call<Tensor>(detail::op<"as_strided">, {x, sizes, strides, offset}); }
+struct AsStridedOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int offset = 0;
+};
+inline Tensor as_strided(const Tensor& x, Ints sizes, Ints strides, const AsStridedOptions& options) { return detail::call<Tensor>(detail::op<"as_strided">, {x, sizes, strides, options.offset}); }
 // reshape(x, sizes), but an error where it cannot be a view.
 inline Tensor view(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"view">, {x, sizes}); }
 // A view of x with two dimensions swapped.
@@ -48,6 +53,12 @@ inline Tensor squeeze(const Tensor& x, Ints dims = {}) { return detail::call<Ten
 inline Tensor unsqueeze(const Tensor& x, Int dim) { return detail::call<Tensor>(detail::op<"unsqueeze">, {x, dim}); }
 // x with the dimensions from start_dim to end_dim as one. A view where it can be, else a copy.
 inline Tensor flatten(const Tensor& x, Int start_dim = 0, Int end_dim = -1) { return detail::call<Tensor>(detail::op<"flatten">, {x, start_dim, end_dim}); }
+struct FlattenOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int start_dim = 0;
+  Int end_dim = -1;
+};
+inline Tensor flatten(const Tensor& x, const FlattenOptions& options) { return detail::call<Tensor>(detail::op<"flatten">, {x, options.start_dim, options.end_dim}); }
 // A view of x with the dimensions source at the places destination; the others stay in order.
 inline Tensor movedim(const Tensor& x, Ints source, Ints destination) { return detail::call<Tensor>(detail::op<"movedim">, {x, source, destination}); }
 // A view of x with dim as several dimensions, of which one size may be -1.
@@ -68,16 +79,37 @@ inline Tensor broadcast_to(const Tensor& x, Ints sizes) { return detail::call<Te
 // x itself where it lies so already, else a copy. memory_format: "contiguous", or "channels_last",
 // in which dimension 1 lies innermost.
 inline Tensor contiguous(const Tensor& x, const char* memory_format = "contiguous") { return detail::call<Tensor>(detail::op<"contiguous">, {x, memory_format}); }
+struct ContiguousOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::string memory_format = "contiguous";
+};
+inline Tensor contiguous(const Tensor& x, const ContiguousOptions& options) { return detail::call<Tensor>(detail::op<"contiguous">, {x, options.memory_format}); }
 // Views side by side along dim, of length elements each; the last may be shorter.
 inline std::vector<Tensor> split(const Tensor& x, Int length, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split">, {x, length, dim}); }
+struct SplitOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int dim = 0;
+};
+inline std::vector<Tensor> split(const Tensor& x, Int length, const SplitOptions& options) { return detail::call<std::vector<Tensor>>(detail::op<"split">, {x, length, options.dim}); }
 // Views side by side along dim, of these lengths.
 inline std::vector<Tensor> split_with_sizes(const Tensor& x, Ints lengths, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"split_with_sizes">, {x, lengths, dim}); }
+using SplitWithSizesOptions = SplitOptions;
+inline std::vector<Tensor> split_with_sizes(const Tensor& x, Ints lengths, const SplitWithSizesOptions& options) { return detail::call<std::vector<Tensor>>(detail::op<"split_with_sizes">, {x, lengths, options.dim}); }
 // At most so many views side by side along dim, of even lengths; the last may be shorter.
 inline std::vector<Tensor> chunk(const Tensor& x, Int chunks, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"chunk">, {x, chunks, dim}); }
+using ChunkOptions = SplitOptions;
+inline std::vector<Tensor> chunk(const Tensor& x, Int chunks, const ChunkOptions& options) { return detail::call<std::vector<Tensor>>(detail::op<"chunk">, {x, chunks, options.dim}); }
 // Each x [n_i] spread over all sizes [n_0, n_1, ..]; indexing "xy" swaps the first two.
 inline std::vector<Tensor> meshgrid(const Tensors& xs, const char* indexing = "ij") { return detail::call<std::vector<Tensor>>(detail::op<"meshgrid">, {xs, indexing}); }
+struct MeshgridOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::string indexing = "ij";
+};
+inline std::vector<Tensor> meshgrid(const Tensors& xs, const MeshgridOptions& options) { return detail::call<std::vector<Tensor>>(detail::op<"meshgrid">, {xs, options.indexing}); }
 // Tensors of one shape, side by side along a new dimension dim.
 inline Tensor stack(const Tensors& xs, Int dim = 0) { return detail::call<Tensor>(detail::op<"stack">, {xs, dim}); }
+using StackOptions = SplitOptions;
+inline Tensor stack(const Tensors& xs, const StackOptions& options) { return detail::call<Tensor>(detail::op<"stack">, {xs, options.dim}); }
 // A copy of x in reverse order along dims.
 inline Tensor flip(const Tensor& x, Ints dims) { return detail::call<Tensor>(detail::op<"flip">, {x, dims}); }
 // A copy of x moved by shifts along dims, and in again at the other end; without dims as if it had
@@ -87,21 +119,42 @@ inline Tensor roll(const Tensor& x, Ints shifts, Ints dims = {}) { return detail
 inline Tensor repeat(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"repeat">, {x, sizes}); }
 // x [.., rows, columns] with zeros below a diagonal.
 inline Tensor triu(const Tensor& x, Int diagonal = 0) { return detail::call<Tensor>(detail::op<"triu">, {x, diagonal}); }
+struct TriuOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int diagonal = 0;
+};
+inline Tensor triu(const Tensor& x, const TriuOptions& options) { return detail::call<Tensor>(detail::op<"triu">, {x, options.diagonal}); }
 // x [.., rows, columns] with zeros above a diagonal.
 inline Tensor tril(const Tensor& x, Int diagonal = 0) { return detail::call<Tensor>(detail::op<"tril">, {x, diagonal}); }
+using TrilOptions = TriuOptions;
+inline Tensor tril(const Tensor& x, const TrilOptions& options) { return detail::call<Tensor>(detail::op<"tril">, {x, options.diagonal}); }
 // x with borders. pad: two numbers a dimension, before and behind, the last dimension first; mode:
 // "constant" (value), "reflect", "replicate" or "circular".
 inline Tensor pad(const Tensor& x, Ints pad, const char* mode = "constant", Number value = 0) { return detail::call<Tensor>(detail::op<"pad">, {x, pad, mode, value}); }
+struct PadOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::string mode = "constant";
+  Number value = 0;
+};
+inline Tensor pad(const Tensor& x, Ints pad, const PadOptions& options) { return detail::call<Tensor>(detail::op<"pad">, {x, pad, options.mode, options.value}); }
 // Tensors side by side along dim; other sizes are equal.
 inline Tensor cat(const Tensors& xs, Int dim = 0) { return detail::call<Tensor>(detail::op<"cat">, {xs, dim}); }
+using CatOptions = SplitOptions;
+inline Tensor cat(const Tensors& xs, const CatOptions& options) { return detail::call<Tensor>(detail::op<"cat">, {xs, options.dim}); }
 // A new tensor with the values of x.
 inline Tensor clone(const Tensor& x) { return detail::call<Tensor>(detail::op<"clone">, {x}); }
 // A view of x at each index along dim, which goes.
 inline std::vector<Tensor> unbind(const Tensor& x, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"unbind">, {x, dim}); }
+using UnbindOptions = SplitOptions;
+inline std::vector<Tensor> unbind(const Tensor& x, const UnbindOptions& options) { return detail::call<std::vector<Tensor>>(detail::op<"unbind">, {x, options.dim}); }
 // So many views side by side along dim; the first are one longer where the size is not divisible.
 inline std::vector<Tensor> tensor_split(const Tensor& x, Int sections, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"tensor_split">, {x, sections, dim}); }
+using TensorSplitOptions = SplitOptions;
+inline std::vector<Tensor> tensor_split(const Tensor& x, Int sections, const TensorSplitOptions& options) { return detail::call<std::vector<Tensor>>(detail::op<"tensor_split">, {x, sections, options.dim}); }
 // Views side by side along dim, which end at these indices and at the end of x.
 inline std::vector<Tensor> tensor_split_at(const Tensor& x, Ints indices, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"tensor_split_at">, {x, indices, dim}); }
+using TensorSplitAtOptions = SplitOptions;
+inline std::vector<Tensor> tensor_split_at(const Tensor& x, Ints indices, const TensorSplitAtOptions& options) { return detail::call<std::vector<Tensor>>(detail::op<"tensor_split_at">, {x, indices, options.dim}); }
 // So many equal views along dimension 1, or 0 where there is no other.
 inline std::vector<Tensor> hsplit(const Tensor& x, Int sections) { return detail::call<std::vector<Tensor>>(detail::op<"hsplit">, {x, sections}); }
 // So many equal views along dimension 0 of x, which has at least 2.
@@ -122,8 +175,20 @@ inline Tensor block_diag(const Tensors& xs) { return detail::call<Tensor>(detail
 inline Tensor cartesian_prod(const Tensors& xs) { return detail::call<Tensor>(detail::op<"cartesian_prod">, {xs}); }
 // Each choice of r elements of x [n], in the order of x, as rows [count, r].
 inline Tensor combinations(const Tensor& x, Int r = 2, bool with_replacement = false) { return detail::call<Tensor>(detail::op<"combinations">, {x, r, with_replacement}); }
+struct CombinationsOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int r = 2;
+  bool with_replacement = false;
+};
+inline Tensor combinations(const Tensor& x, const CombinationsOptions& options) { return detail::call<Tensor>(detail::op<"combinations">, {x, options.r, options.with_replacement}); }
 // A copy of x, turned k times by 90 degrees from the first of dims to the second.
 inline Tensor rot90(const Tensor& x, Int k = 1, Ints dims = {0, 1}) { return detail::call<Tensor>(detail::op<"rot90">, {x, k, dims}); }
+struct Rot90Options {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int k = 1;
+  KeptInts dims = {0, 1};
+};
+inline Tensor rot90(const Tensor& x, const Rot90Options& options) { return detail::call<Tensor>(detail::op<"rot90">, {x, options.k, options.dims}); }
 // x [n, groups * c, ..] with the channels of all groups taken in turn. Zhang et al.,
 // arXiv:1707.01083.
 inline Tensor channel_shuffle(const Tensor& x, Int groups) { return detail::call<Tensor>(detail::op<"channel_shuffle">, {x, groups}); }
@@ -152,6 +217,8 @@ inline std::vector<Tensor> unravel_index(const Tensor& indices, Ints shape) { re
 // Of x [n] a matrix of zeros with x as its diagonal, which is `diagonal` above the main one; of a
 // matrix a copy of that diagonal.
 inline Tensor diag(const Tensor& x, Int diagonal = 0) { return detail::call<Tensor>(detail::op<"diag">, {x, diagonal}); }
+using DiagOptions = TriuOptions;
+inline Tensor diag(const Tensor& x, const DiagOptions& options) { return detail::call<Tensor>(detail::op<"diag">, {x, options.diagonal}); }
 // Zeros with the last dimension of x as the diagonal of dim1 and dim2 that is offset above or,
 // negative, below the main one.
 inline Tensor diag_embed(const Tensor& x, Int offset = 0, Int dim1 = -2, Int dim2 = -1) { return detail::call<Tensor>(detail::op<"diag_embed">, {x, offset, dim1, dim2}); }
@@ -164,6 +231,8 @@ struct DiagEmbedOptions {
 inline Tensor diag_embed(const Tensor& x, const DiagEmbedOptions& options) { return detail::call<Tensor>(detail::op<"diag_embed">, {x, options.offset, options.dim1, options.dim2}); }
 // A matrix of zeros with all elements of x as the diagonal that is offset above the main one.
 inline Tensor diagflat(const Tensor& x, Int offset = 0) { return detail::call<Tensor>(detail::op<"diagflat">, {x, offset}); }
+using DiagflatOptions = AsStridedOptions;
+inline Tensor diagflat(const Tensor& x, const DiagflatOptions& options) { return detail::call<Tensor>(detail::op<"diagflat">, {x, options.offset}); }
 // A copy of x in which src stands in the place of diagonal(x, offset, dim1, dim2).
 inline Tensor diagonal_scatter(const Tensor& x, const Tensor& src, Int offset = 0, Int dim1 = 0, Int dim2 = 1) { return detail::call<Tensor>(detail::op<"diagonal_scatter">, {x, src, offset, dim1, dim2}); }
 using DiagonalScatterOptions = DiagonalOptions;

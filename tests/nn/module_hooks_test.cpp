@@ -1,0 +1,216 @@
+// Hooks of modules: before forward, behind it and in backward, of one tensor and of lists.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "layers_support.h"
+#include "second_device.h"
+
+using tn::Object, tn::Tensor;
+using tn::nn::Linear, tn::nn::Sequential;
+
+namespace {
+
+TEST_P(Layers, HooksBeforeForwardReplaceTheInput) {
+  const Object layer = tn::nn::Identity();
+  std::vector<int> order;
+  float expected = 3;
+  const uint64_t first = layer.register_forward_pre_hook([&](Object& self, Tensor x) {
+    EXPECT_EQ(self.type_name(), "Identity");
+    order.push_back(1);
+    return x + 1;
+  });
+  layer.register_forward_pre_hook([&](Object&, Tensor x) {
+    order.push_back(2);
+    EXPECT_EQ(x.item<float>(), expected);
+  });
+  layer.register_forward_hook([&](Object&, Tensor x, Tensor) {
+    order.push_back(3);
+    EXPECT_EQ(x.item<float>(), expected) << "as forward got it";
+  });
+  const Tensor x = on(tn::tensor({2.0}));
+  EXPECT_EQ(Sequential(layer)(x).item<float>(), 3.f);
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
+  layer.remove_forward_hook(first);
+  expected = 2;
+  EXPECT_EQ(layer(x).item<float>(), 2.f);
+  EXPECT_EQ(message_of([&] { layer.remove_forward_hook(first); }),
+            "Identity has no forward hook 1");
+  layer.register_forward_pre_hook([](Object&, Tensor) -> Tensor { tn::fail("no input today"); });
+  EXPECT_NE(message_of([&] { layer(x); }).find("no input today"), std::string::npos);
+}
+
+// y = 3x: grad_output is dL/dy, grad_input three times that.
+TEST_P(Layers, HooksInBackwardSeeBothGradients) {
+  const Object triple = tn::nn::Lambda([](Tensor x) { return x * 3; });
+  double input = 0, output = 0;
+  const tn::BackwardHook hook =
+      triple.register_full_backward_hook([&](Object&, Tensor grad_input, Tensor grad_output) {
+        input = grad_input.defined() ? grad_input.item<double>() : -1;
+        output = grad_output.item<double>();
+      });
+  const Tensor x = on(tn::tensor({2.0})).requires_grad_();
+  (Sequential(triple)(x) * 5 + x).sum().backward();
+  EXPECT_EQ(output, 5);
+  EXPECT_EQ(input, 15) << "what goes through the module, and not what goes by";
+  EXPECT_EQ(x.grad().item<double>(), 16);
+  triple.remove_full_backward_hook(hook);
+
+  triple.register_full_backward_hook(
+      [](Object&, Tensor grad_input, Tensor) { return grad_input * 2; });
+  x.zero_grad();
+  triple(x).sum().backward();
+  EXPECT_EQ(x.grad().item<double>(), 6);
+
+  // An input that needs no gradient.
+  const Object layer = Linear(1, 1).to(device);
+  layer.register_full_backward_hook([&](Object& self, Tensor grad_input, Tensor grad_output) {
+    EXPECT_EQ(self.type_name(), "Linear");
+    EXPECT_FALSE(grad_input.defined());
+    output = grad_output.item<double>();
+  });
+  layer(on(tn::tensor({{2.0}}))).sum().backward();
+  EXPECT_EQ(output, 1);
+}
+
+struct Pair : tn::Module {
+  std::tuple<Tensor, Tensor> forward(Tensor x) { return {x + 1, x * 2}; }
+};
+
+using Tensors = std::vector<Tensor>;
+
+TEST_P(Layers, HooksOfListsSeeAllInputsAndOutputs) {
+  const Object pair = tn::make<Pair>();
+  pair.register_forward_pre_hook(
+      [](Object&, const Tensors& inputs) { return Tensors{inputs[0] + 10}; });
+  const uint64_t id =
+      pair.register_forward_hook([&](Object&, const Tensors& inputs, const Tensors& outputs) {
+        EXPECT_EQ(inputs.at(0).item<double>(), 13);
+        return Tensors{outputs[0], outputs.at(1) * 100};
+      });
+  const Tensor x = on(tn::tensor({3.0}));
+  const auto [a, b] = pair.call<2>(x);
+  EXPECT_EQ(a.item<double>(), 14);
+  EXPECT_EQ(b.item<double>(), 2600);
+  pair.remove_forward_hook(id);
+  pair.register_forward_hook(
+      [](Object&, const Tensors&, const Tensors& outputs) { return Tensors{outputs[0]}; });
+  EXPECT_NE(
+      message_of([&] { pair.call<2>(x); }).find("Pair: a hook gives 1 outputs, and forward has 2"),
+      std::string::npos);
+}
+
+// PyTorch 2: grads of the hook are those of nn.LSTM(2, 2)'s inputs and of its three results.
+TEST_P(Layers, ABackwardHookOfListsSeesEachGradient) {
+  const tn::nn::LSTMLayer lstm = tn::nn::LSTM(2, 2);
+  lstm.to(device);
+  const Tensor x = on(tn::ones({3, 1, 2})).requires_grad_();
+  const Tensor h = on(tn::zeros({1, 1, 2})), c = on(tn::ones({1, 1, 2})).requires_grad_();
+  auto loss = [&] {
+    auto [y, h_n, c_n] = lstm.call<3>(x, h, c);
+    return y.sum() * 2 + c_n.sum() * 3;
+  };
+  loss().backward();
+  const Tensor of_x = x.grad(), of_c = c.grad();
+  x.zero_grad();
+  c.zero_grad();
+  int calls = 0;
+  const tn::BackwardHook hook = lstm.register_full_backward_hook(
+      [&](Object& self, const Tensors& grad_inputs, const Tensors& grad_outputs) {
+        ++calls;
+        EXPECT_EQ(self.type_name(), "LSTM");
+        ASSERT_EQ(grad_inputs.size(), 3u);
+        ASSERT_EQ(grad_outputs.size(), 3u);
+        EXPECT_TRUE(tn::allclose(grad_inputs[0], of_x));
+        EXPECT_FALSE(grad_inputs[1].defined()) << "h_0 needs none";
+        EXPECT_TRUE(tn::allclose(grad_inputs[2], of_c));
+        EXPECT_EQ(grad_outputs[0].sum().item<double>(), 12);
+        EXPECT_EQ(grad_outputs[1].sum().item<double>(), 0);
+        EXPECT_EQ(grad_outputs[2].sum().item<double>(), 6);
+      });
+  loss().backward();
+  EXPECT_EQ(calls, 1);
+  EXPECT_TRUE(tn::allclose(x.grad(), of_x));
+  lstm.remove_full_backward_hook(hook);
+
+  const tn::BackwardHook doubles =
+      lstm.register_full_backward_hook([](Object&, const Tensors& grad_inputs, const Tensors&) {
+        Tensors others = grad_inputs;
+        others[0] = others[0] * 2;
+        return others;
+      });
+  x.zero_grad();
+  c.zero_grad();
+  loss().backward();
+  EXPECT_TRUE(tn::allclose(x.grad(), of_x * 2));
+  EXPECT_TRUE(tn::allclose(c.grad(), of_c));
+  lstm.remove_full_backward_hook(doubles);
+  lstm.register_full_backward_hook(
+      [](Object&, const Tensors&, const Tensors&) { return Tensors(1); });
+  EXPECT_NE(message_of([&] {
+              loss().backward();
+            }).find("LSTM: a hook gives 1 gradients of inputs, and forward has 3"),
+            std::string::npos);
+}
+
+struct Weighted : tn::Module {
+  Tensor forward(Tensor x, Tensor y) { return x * 2 + y * 3; }
+};
+
+// Each sees the gradients that the other does not change.
+TEST_P(Layers, TwoBackwardHooksOfOneModuleAreEachCalledOnce) {
+  const Object layer = Linear(2, 2).to(device);
+  int calls = 0;
+  for (int i = 0; i < 2; ++i) {
+    layer.register_full_backward_hook([&](Object&, Tensor grad_input, Tensor grad_output) {
+      ++calls;
+      EXPECT_TRUE(grad_input.defined());
+      EXPECT_TRUE(grad_output.defined());
+    });
+  }
+  const Tensor x = on(tn::ones({1, 2})).requires_grad_();
+  layer(x).sum().backward();
+  EXPECT_EQ(calls, 2);
+  EXPECT_ANY_THROW(layer(on(tn::ones({1, 3})).requires_grad_()));
+  layer(x).sum().backward();
+  EXPECT_EQ(calls, 4) << "a call that failed is forgotten";
+}
+
+TEST_P(Layers, HooksOfAttentionAreCalledAlsoWhereItGivesWeights) {
+  const tn::nn::MultiheadAttentionLayer attention = tn::nn::MultiheadAttention(4, 2);
+  attention.to(device);
+  const Tensor x = on(tn::ones({3, 1, 4})).requires_grad_();
+  int before = 0, after = 0, backward = 0;
+  attention.register_forward_pre_hook([&](Object&, const Tensors& inputs) {
+    ++before;
+    EXPECT_EQ(inputs.at(0).sizes(), (tn::Ints{3, 1, 4}));
+  });
+  attention.register_forward_hook([&](Object&, const Tensors&, const Tensors& outputs) {
+    ++after;
+    EXPECT_EQ(outputs.size(), 2u);
+  });
+  attention.register_full_backward_hook(
+      [&](Object&, const Tensors& grads, const Tensors&) { backward += grads.at(0).defined(); });
+  auto [y, weights] = attention(x, x, x);
+  y.sum().backward();
+  EXPECT_EQ(before, 1);
+  EXPECT_EQ(after, 1);
+  EXPECT_EQ(backward, 1);
+}
+
+// An input that is given twice gets a gradient in each place, and their sum outside.
+TEST_P(Layers, ABackwardHookSeesAnInputThatIsGivenTwice) {
+  const Object twice = tn::make<Weighted>();
+  double first = 0, second = 0;
+  twice.register_full_backward_hook([&](Object&, const Tensors& grads, const Tensors&) {
+    first = grads.at(0).item<double>();
+    second = grads.at(1).item<double>();
+  });
+  const Tensor x = on(tn::tensor({1.0})).requires_grad_();
+  twice(x, x).sum().backward();
+  EXPECT_EQ(first, 2);
+  EXPECT_EQ(second, 3);
+  EXPECT_EQ(x.grad().item<double>(), 5);
+}
+
+}  // namespace
