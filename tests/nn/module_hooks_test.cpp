@@ -11,6 +11,9 @@ using tn::nn::Linear, tn::nn::Sequential;
 
 namespace {
 
+INSTANTIATE_TEST_SUITE_P(Devices, Layers, testing::Values("cpu", second_device()),
+                         [](const auto& param) { return std::string(param.param); });
+
 TEST_P(Layers, HooksBeforeForwardReplaceTheInput) {
   const Object layer = tn::nn::Identity();
   std::vector<int> order;
