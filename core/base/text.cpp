@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -10,6 +11,16 @@ namespace tenon {
 
 std::string shape_text(const int64_t* sizes, int32_t ndim) {
   return fmt::format("[{}]", fmt::join(sizes, sizes + ndim, ", "));
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 20;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMost); ++i) {
+    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", printable(names[i]));
+  }
+  if (names.size() > kMost) text += fmt::format(" and {} more", names.size() - kMost);
+  return text;
 }
 
 Status give_text(const std::string& text, const char** result) {

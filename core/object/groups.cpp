@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::string_view kGroupAdded = "group_added";
 
-bool has_method(const Object* object, std::string_view name) {
-  return std::ranges::any_of(object->methods,
-                             [&](const auto& method) { return method->schema.name == name; });
-}
-
 // Makes the option as the factory's schema wants it, and asks the object itself whether it takes the
 // value. What holds tensors or objects is the object's alone.
 Status make_option(Object* object, std::string_view name, const tn_value& value, Option* option) {

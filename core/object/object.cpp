@@ -27,10 +27,10 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
   return names;
 }
 
-Status no_such(const Object* object, const char* what, std::string_view name,
-               const std::vector<std::string>& names) {
-  return error(TN_NOT_FOUND, "{} has no {} '{}'{}", object->type, what, printable(name),
-               did_you_mean(name, names));
+[[gnu::cold]] Status no_such(const Object* object, const char* what, std::string_view name,
+                             const std::vector<std::string>& names, std::string_view hint = "") {
+  return error(TN_NOT_FOUND, "{} has no {} '{}'{}{}", object->type, what, printable(name),
+               did_you_mean(name, names), hint);
 }
 
 Status check_name(const Object* object, const char* what, std::string_view name) {
@@ -178,7 +178,9 @@ Status find_tensor(const Object* object, std::string_view name, const NamedTenso
 Status find_child(const Object* object, std::string_view name, const NamedChild** child) {
   object->note_use();
   *child = find_named(object->children, name);
-  return *child != nullptr ? nullptr : no_such(object, "child", name, names_of(object->children));
+  if (*child != nullptr) return nullptr;
+  const std::vector<std::string> names = names_of(object->children);
+  return no_such(object, "child", name, names, fmt::format(" (its children: {})", listed(names)));
 }
 
 Status find_option(const Object* object, std::string_view name, tn_value* borrowed) {
@@ -200,6 +202,11 @@ Status find_method(const Object* object, std::string_view name,
   }
   for (const auto& candidate : object->methods) names.push_back(candidate->schema.name);
   return no_such(object, "method", name, names);
+}
+
+bool has_method(const Object* object, std::string_view name) {
+  return std::ranges::any_of(object->methods,
+                             [&](const auto& method) { return method->schema.name == name; });
 }
 
 }  // namespace tenon

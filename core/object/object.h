@@ -150,5 +150,6 @@ namespace tenon {
 [[nodiscard]] Status find_option(const Object* object, std::string_view name, tn_value* borrowed);
 [[nodiscard]] Status find_method(const Object* object, std::string_view name,
                                  std::shared_ptr<const Method>* method);
+bool has_method(const Object* object, std::string_view name);
 
 }  // namespace tenon

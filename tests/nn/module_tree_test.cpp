@@ -141,7 +141,7 @@ TEST_P(Layers, ListsAndDictionariesOfModules) {
   EXPECT_TRUE(dict.contains("conv"));
   EXPECT_FALSE(dict.contains("pool"));
   EXPECT_EQ(message_of([&] { dict["cov"]; }),
-            "ModuleDict has no child 'cov'; did you mean 'conv'?");
+            "ModuleDict has no child 'cov'; did you mean 'conv'? (its children: 'conv', 'act')");
   EXPECT_EQ(dict.clone().keys(), dict.keys());
 
   const tn::nn::ParameterList parameters({tn::zeros({2}), tn::ones({3})});
