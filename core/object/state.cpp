@@ -6,21 +6,14 @@
 
 #include "base/text.h"
 #include "primitive/convert.h"
+#include "object/invoke.h"
 #include "object/tree.h"
 
 namespace tenon {
 namespace {
 
-constexpr size_t kListed = 20;  // names in one line of an error
-
-std::string list_names(const std::vector<std::string>& names) {
-  std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kListed); ++i) {
-    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", printable(names[i]));
-  }
-  if (names.size() > kListed) text += fmt::format(" and {} more", names.size() - kListed);
-  return text;
-}
+constexpr size_t kListed = 20;  // problems in one error
+constexpr std::string_view kAccepts = "accepts_state";
 
 // "" when `given` can be copied into `here`.
 std::string misfit(const std::string& name, const Tensor* here, const Tensor* given) {
@@ -92,18 +85,37 @@ Match match(const Entries& entries, const Given& given, const char* const* names
   return m;
 }
 
+// What the object says of the tensors that its empty entries are to take: it alone knows the sizes
+// that the state of an optimizer has for each parameter.
+[[gnu::cold]] Status ask_object(Object* object, Match* m) {
+  if (!has_method(object, kAccepts)) return nullptr;
+  for (const Copy& copy : m->copies) {
+    if (copy.entry->tensor) continue;
+    tn_value args[2]{};
+    args[0].kind = TN_KIND_STRING;
+    args[0].as.string = copy.name.c_str();
+    args[0].count = static_cast<uint32_t>(copy.name.size());
+    args[1].kind = TN_KIND_TENSOR;
+    args[1].as.tensor = copy.given;
+    StatusHolder refusal(invoke(object, kAccepts, args, 2, nullptr, 0));
+    if (!refusal) continue;
+    if (refusal.get()->code != TN_INVALID_ARGUMENT) return refusal.take();
+    m->problems.emplace_back(status_text(refusal.get()));
+  }
+  return nullptr;
+}
+
 // One error that lists all problems; where not strict, names of one side alone are none.
 Status refuse_problems(Match* m, const std::string& type, bool strict) {
   std::vector<std::string>& problems = m->problems;
   if (strict && !m->unexpected.empty()) {
     problems.insert(problems.begin(),
-                    fmt::format("{} {} in the file and not in {}", list_names(m->unexpected),
+                    fmt::format("{} {} in the file and not in {}", listed(m->unexpected),
                                 m->unexpected.size() == 1 ? "is" : "are", type));
   }
   if (strict && !m->missing.empty()) {
-    problems.insert(problems.begin(),
-                    fmt::format("{} {} missing in the file", list_names(m->missing),
-                                m->missing.size() == 1 ? "is" : "are"));
+    problems.insert(problems.begin(), fmt::format("{} {} missing in the file", listed(m->missing),
+                                                  m->missing.size() == 1 ? "is" : "are"));
   }
   if (problems.empty()) return nullptr;
   std::string text = "load_state: " + problems[0];
@@ -132,6 +144,7 @@ Status load_state(Object* object, const char* const* names, tn_tensor* const* te
   Given given;
   TN_TRY(index_given(names, tensors, n, &given));
   Match m = match(entries, given, names, tensors, n);
+  TN_TRY(ask_object(object, &m));
   TN_TRY(refuse_problems(&m, object->type, strict));
   for (const Copy& copy : m.copies) {
     if (Status status = fill_entry(copy)) {

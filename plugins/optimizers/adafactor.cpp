@@ -5,16 +5,22 @@
 namespace optimizers {
 namespace {
 
-// Zeros of the parameter's sizes, where the dimension `back` from the end is 1.
-Tensor zeros_but(const Tensor& parameter, int64_t back) {
-  std::vector<int64_t> sizes(parameter.sizes().begin(), parameter.sizes().end());
-  sizes[sizes.size() - size_t(back)] = 1;
-  return zeros(sizes, parameter.dtype(), parameter.device());
+// The parameter's sizes, where the dimension `back` from the end is 1. A vector has no such state, so
+// that none fits.
+template <size_t back>
+Sizes sizes_but(const Sizes& parameter) {
+  if (parameter.size() < 2) return {0};
+  Sizes sizes = parameter;
+  sizes[sizes.size() - back] = 1;
+  return sizes;
+}
+template <size_t back>
+Tensor zeros_but(const Tensor& p, double) {
+  return zeros(sizes_but<back>(Sizes(p.sizes().begin(), p.sizes().end())), p.dtype(), p.device());
 }
 
-constexpr Slot kRows{"row_var", [](const Tensor&p, double) { return zeros_but(p, 1); }},
-    kColumns{"col_var", [](const Tensor&p, double) { return zeros_but(p, 2); }},
-    kVariance{"variance"};
+constexpr Slot kRows{"row_var", zeros_but<1>, TN_DTYPE_NONE, sizes_but<1>},
+    kColumns{"col_var", zeros_but<2>, TN_DTYPE_NONE, sizes_but<2>}, kVariance{"variance"};
 
 void step(const Object& self, const States& states, const Tensor& found_inf) {
   const NoGrad no_grad;

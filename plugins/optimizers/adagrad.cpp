@@ -89,7 +89,7 @@ void add_adagrad() {
         expect_not_negative(self, "weight_decay", weight_decay);
         expect_not_negative(self, "initial_accumulator_value", initial_accumulator_value);
         expect_not_negative(self, "eps", eps);
-        auto states = make_states(self, {kStep, kSum});
+        auto states = make_states(self, {{kStep, one_number}, {kSum}});
         self.method("step(Tensor? found_inf=None) -> ()",
                     [states](Object& self, Tensor found_inf) { step(self, *states, found_inf); });
         add_parameters(self, params);

@@ -76,7 +76,8 @@ void add(const char* schema, const char* doc, bool decoupled) {
               expect_betas(self, betas);
               expect_not_negative(self, "eps", eps);
               expect_not_negative(self, "weight_decay", weight_decay);
-              auto states = make_states(self, {kStep, kAverage, kSquareAverage, kGreatest});
+              auto states = make_states(
+                  self, {{kStep, one_number}, {kAverage}, {kSquareAverage}, {kGreatest}});
               self.method("step(Tensor? found_inf=None) -> ()",
                           [states, decoupled](Object& self, Tensor found_inf) {
                             step(self, *states, found_inf, decoupled);

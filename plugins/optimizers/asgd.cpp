@@ -6,8 +6,9 @@ namespace {
 
 constexpr Slot kAverage{"ax"},
     kEta{"eta", [](const Tensor&p, double lr) { return full({}, lr, float32, p.device()); },
-         TN_FLOAT32},
-    kMu{"mu", [](const Tensor&p, double) { return ones({}, float32, p.device()); }, TN_FLOAT32};
+         TN_FLOAT32, one_number},
+    kMu{"mu", [](const Tensor&p, double) { return ones({}, float32, p.device()); }, TN_FLOAT32,
+        one_number};
 
 void step(const Object& self, const States& states, const Tensor& found_inf) {
   const NoGrad no_grad;

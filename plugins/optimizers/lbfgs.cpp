@@ -319,15 +319,26 @@ void expect_whole(const char* option, int64_t value) {
   }
 }
 
+// Vectors have a number for each element of all parameters.
+void expect_memory(Object& self, std::string path, Tensor value) {
+  int64_t elements = 0;
+  for (const Tensor& p : group_parameters(self, 0)) elements += p.numel();
+  const std::string name = path.substr(path.rfind('.') + 1);
+  const bool is_vector = name == "d" || name == "prev_flat_grad" || name.starts_with("old_");
+  expect_state(path, value, is_vector ? Sizes{elements} : Sizes(),
+               "parameters of " + std::to_string(elements) + " elements");
+}
+
 std::shared_ptr<States> make_memory(Object& self, int64_t history_size) {
   // The places of the history have names of their own, as many as there may be pairs.
   auto names = std::make_shared<std::vector<std::string>>(std::begin(kEntries), std::end(kEntries));
   for (int64_t i = 0; i < history_size; ++i) {
     for (const char* what : {"old_dirs", "old_stps", "ro"}) names->push_back(pair_name(what, i));
   }
-  std::vector<const char*> texts;
-  for (const std::string& name : *names) texts.push_back(name.c_str());
-  auto states = std::make_shared<States>(self, texts);
+  std::vector<Entry> entries;
+  for (const std::string& name : *names) entries.push_back({name.c_str()});
+  auto states = std::make_shared<States>(self, entries);
+  self.method("accepts_state(str path, Tensor value) -> ()", expect_memory);
   self.method("group_added(int index) -> ()", [states, names](Object& self, int64_t index) {
     if (index > 0) fail("LBFGS takes one group of parameters, whose options are those of all");
     states->add_group(self, uint32_t(index));

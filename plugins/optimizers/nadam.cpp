@@ -7,7 +7,8 @@ namespace {
 // A product of numbers, at first 1; of one element, as the count.
 Tensor one(const Tensor& parameter, double) { return ones({}, float32, parameter.device()); }
 
-constexpr Slot kProduct{"mu_product", one, TN_FLOAT32}, kAverage{"exp_avg"}, kSquares{"exp_avg_sq"};
+constexpr Slot kProduct{"mu_product", one, TN_FLOAT32, one_number}, kAverage{"exp_avg"},
+    kSquares{"exp_avg_sq"};
 
 void step(const Object& self, const States& states, const Tensor& found_inf) {
   const NoGrad no_grad;

@@ -36,6 +36,7 @@ void expect_part(Object& self, const char* option, double value);
 void expect_betas(Object& self, const Floats& betas);
 // Says that a gradient is row-sparse, which `who` ("Adam does") not take, and what takes it.
 [[noreturn]] void refuse_row_sparse(const Tensor& gradient, const char* who);
-std::string sizes_text(const Tensor& t);  // "[6, 2]"
+std::string sizes_text(Ints sizes);  // "[6, 2]"
+inline std::string sizes_text(const Tensor& t) { return sizes_text(t.sizes()); }
 
 }  // namespace optimizers

@@ -97,7 +97,7 @@ void add_sgd() {
           fail("nesterov is set, momentum is " + detail::number_text(momentum) + " and dampening " +
                detail::number_text(dampening) + "; expected a momentum above 0 and no dampening");
         }
-        auto states = make_states(self, {kBuffer});
+        auto states = make_states(self, {{kBuffer}});
         self.method("step(Tensor? found_inf=None) -> ()",
                     [states](Object& self, Tensor found_inf) { step(self, *states, found_inf); });
         add_parameters(self, params);

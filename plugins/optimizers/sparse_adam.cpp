@@ -69,7 +69,7 @@ void add_sparse_adam() {
         expect_not_negative(self, "lr", lr);
         expect_betas(self, betas);
         expect_not_negative(self, "eps", eps);
-        auto states = make_states(self, {kStep, kAverage, kSquareAverage});
+        auto states = make_states(self, {{kStep, one_number}, {kAverage}, {kSquareAverage}});
         self.method("step(Tensor? found_inf=None) -> ()",
                     [states](Object& self, Tensor found_inf) { step(self, *states, found_inf); });
         add_parameters(self, params);

@@ -1,5 +1,9 @@
 #include "state.h"
 
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
 namespace optimizers {
 
 static void check_number(const std::string& option, double value, double most) {
@@ -38,10 +42,10 @@ void expect_betas(Object& self, const Floats& betas) {
               [](Object&, Floats later) { check_betas(later); });
 }
 
-std::string sizes_text(const Tensor& t) {
-  std::string sizes;
-  for (const int64_t size : t.sizes()) sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
-  return "[" + sizes + "]";
+std::string sizes_text(Ints sizes) {
+  std::string text;
+  for (const int64_t size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return "[" + text + "]";
 }
 
 void refuse_row_sparse(const Tensor& gradient, const char* who) {
@@ -71,17 +75,41 @@ Momentum momentum_of(const Object& optimizer, uint32_t group) {
   return {group_option<double>(optimizer, group, "momentum") != 0, {}};
 }
 
-States::States(Object& optimizer, std::vector<const char*> names)
-    : state_(Object::empty("State", TN_OBJECT_OTHER)), names_(std::move(names)) {
+void expect_state(const std::string& path, const Tensor& value, const Sizes& expected,
+                  const std::string& whose) {
+  const Ints given = value.sizes();
+  const bool same = std::equal(given.begin(), given.end(), expected.begin(), expected.end());
+  if (same || (expected.empty() && value.numel() == 1)) return;
+  fail("'" + path + "' is " + sizes_text(given) + " in the file, expected " + sizes_text(expected) +
+       " for " + whose);
+}
+
+States::States(Object& optimizer, std::vector<Entry> entries)
+    : state_(Object::empty("State", TN_OBJECT_OTHER)), entries_(std::move(entries)) {
   optimizer.child("state", state_);
 }
 
 void States::add_group(Object& optimizer, uint32_t group) {
-  for (size_t n = group_parameters(optimizer, group).size(); n > 0; --n) {
+  for (const Tensor& parameter : group_parameters(optimizer, group)) {
     Object entries = Object::empty("State", TN_OBJECT_OTHER);
-    for (const char* name : names_) entries.set(name, Tensor(), TN_ENTRY_STATE);
+    for (const Entry& entry : entries_) entries.set(entry.name, Tensor(), TN_ENTRY_STATE);
+    sizes_.emplace_back(parameter.sizes().begin(), parameter.sizes().end());
     state_.child(std::to_string(parameters_.size()).c_str(), entries);
     parameters_.push_back(std::move(entries));
+  }
+}
+
+void States::expect_sizes(const std::string& path, const Tensor& value) const {
+  constexpr std::string_view kState = "state.";
+  size_t i = sizes_.size();
+  const char* const end = path.data() + path.size();
+  const char* name = end;
+  if (path.starts_with(kState)) name = std::from_chars(path.data() + kState.size(), end, i).ptr;
+  if (i >= sizes_.size() || name == end || *name++ != '.') return;
+  for (const Entry& entry : entries_) {
+    if (std::string_view(name, size_t(end - name)) != entry.name) continue;
+    expect_state(path, value, entry.sizes(sizes_[i]),
+                 "parameter " + std::to_string(i) + ", which is " + sizes_text(sizes_[i]));
   }
 }
 
@@ -95,8 +123,11 @@ Tensor States::get(size_t parameter, const char* name, const Tensor& like, Dtype
   return value;
 }
 
-std::shared_ptr<States> make_states(Object& optimizer, std::vector<const char*> names) {
-  auto states = std::make_shared<States>(optimizer, std::move(names));
+std::shared_ptr<States> make_states(Object& optimizer, std::vector<Entry> entries) {
+  auto states = std::make_shared<States>(optimizer, std::move(entries));
+  optimizer.method(
+      "accepts_state(str path, Tensor value) -> ()",
+      [states](Object&, std::string path, Tensor value) { states->expect_sizes(path, value); });
   optimizer.method("group_added(int index) -> ()", [states](Object& self, int64_t index) {
     states->add_group(self, uint32_t(index));
   });
@@ -159,9 +190,9 @@ std::vector<Batches> collect(const Object& optimizer, const States& states,
 
 void give_step(Object& optimizer, const Tensors& parameters, std::initializer_list<Slot> slots,
                Step step) {
-  std::vector<const char*> names;
-  for (const Slot& slot : slots) names.push_back(slot.name);
-  auto states = make_states(optimizer, std::move(names));
+  std::vector<Entry> entries;
+  for (const Slot& slot : slots) entries.push_back({slot.name, slot.sizes});
+  auto states = make_states(optimizer, std::move(entries));
   optimizer.method(
       "step(Tensor? found_inf=None) -> ()",
       [states, step](Object& self, Tensor found_inf) { step(self, *states, found_inf); });

@@ -10,12 +10,23 @@
 
 namespace optimizers {
 
+using Sizes = std::vector<int64_t>;
+// The sizes that a state has for a parameter of such sizes.
+using SizesOf = Sizes (*)(const Sizes& parameter);
+inline Sizes as_parameter(const Sizes& parameter) { return parameter; }
+inline Sizes one_number(const Sizes&) { return {}; }
+
+struct Entry {
+  const char* name;
+  SizesOf sizes = as_parameter;
+};
+
 // The child `state` of an optimizer, whose children "0", "1", ... hold the state of each parameter,
 // counted over all groups: so the state dict has "state.0.momentum_buffer". Entries are there, and
 // empty, from the start, so that a state dict loads before the first step.
 class States {
  public:
-  States(Object& optimizer, std::vector<const char*> names);
+  States(Object& optimizer, std::vector<Entry> entries);
   // Declares the entries of the group's parameters.
   void add_group(Object& optimizer, uint32_t group);
 
@@ -27,15 +38,23 @@ class States {
   void set(size_t parameter, const char* name, const Tensor& value) const {
     parameters_[parameter].set(name, value, TN_ENTRY_STATE);
   }
+  // An Error where a value of a state dict has other sizes than the state of that path
+  // ("state.0.momentum_buffer") has.
+  void expect_sizes(const std::string& path, const Tensor& value) const;
 
  private:
   Object state_;
-  std::vector<const char*> names_;
+  std::vector<Entry> entries_;
   std::vector<Object> parameters_;
+  std::vector<Sizes> sizes_;  // of the parameters
 };
 
-// Gives the optimizer its states, which follow its groups from then on.
-std::shared_ptr<States> make_states(Object& optimizer, std::vector<const char*> names);
+// Gives the optimizer its states, which follow its groups from then on, and take what fits alone.
+std::shared_ptr<States> make_states(Object& optimizer, std::vector<Entry> entries);
+// An Error: "'state.0.exp_avg' is [3] in the file, expected [4] for parameter 0, which is [4]".
+// One number may have any sizes of one element.
+void expect_state(const std::string& path, const Tensor& value, const Sizes& expected,
+                  const std::string& whose);
 // The first group.
 void add_parameters(Object& optimizer, const Tensors& parameters);
 
@@ -95,10 +114,12 @@ struct Slot {
     return zeros_like(p);
   };
   tn_dtype dtype = TN_DTYPE_NONE;  // none: the parameter's
+  SizesOf sizes = as_parameter;
 };
 // On the parameter's device, which alone knows whether a step is passed over.
-inline constexpr Slot kCount{
-    "step", [](const Tensor& p, double) { return zeros({}, float32, p.device()); }, TN_FLOAT32};
+inline constexpr Slot kCount{"step",
+                             [](const Tensor& p, double) { return zeros({}, float32, p.device()); },
+                             TN_FLOAT32, one_number};
 
 // The parameters of each group that have a gradient, with their states in the order of the slots.
 // What a step needs memory for comes before any parameter changes: the state of a first step is

@@ -60,6 +60,55 @@ TEST_P(Optimizers, AStateDictThatDoesNotFitIsRefused) {
             "load_state: 'state.0.exp_avg' is missing in the file");
 }
 
+// Of a first step, too, where there is nothing yet that a file could differ from.
+TEST_P(Optimizers, AStateOfAnotherSizeThanTheParameterIsRefused) {
+  const auto expect_refusal = [](auto make, const std::string& expected) {
+    const tn::Tensor p = tn::ones({4, 2}).requires_grad_(), q = tn::ones({3, 2}).requires_grad_();
+    const Optimizer saved = make(std::vector<tn::Tensor>{p}),
+                    other = make(std::vector<tn::Tensor>{q}),
+                    same = make(std::vector<tn::Tensor>{p.detach().clone().requires_grad_()});
+    p.set_grad(tn::ones({4, 2}));
+    const auto closure = [&] { return (p * p).sum(); };
+    saved.step(closure);
+    const tn::NamedTensors state = saved.state_dict();
+    for (const bool strict : {true, false}) {
+      const std::string message = message_of([&] { other.load_state_dict(state, strict); });
+      EXPECT_EQ(message.substr(0, message.find('\n')), expected);
+    }
+    EXPECT_TRUE(std::ranges::none_of(names_of(other.state_dict()), [](const std::string& name) {
+      return name.starts_with("state.");
+    })) << "nothing of it was loaded";
+    same.load_state_dict(state);
+    EXPECT_EQ(same.state_dict().size(), state.size());
+  };
+  const auto adam = [](const auto& p) { return AdamW(p, {.amsgrad = true}); };
+  expect_refusal(adam,
+                 "load_state: AdamW: 'state.0.exp_avg' is [4, 2] in the file, expected [3, 2] for "
+                 "parameter 0, which is [3, 2]");
+  expect_refusal([](const auto& p) { return SGD(p, {.lr = 0.1, .momentum = 0.9}); },
+                 "load_state: SGD: 'state.0.momentum_buffer' is [4, 2] in the file, expected [3, "
+                 "2] for parameter 0, which is [3, 2]");
+  expect_refusal([](const auto& p) { return tn::optim::Adafactor(p); },
+                 "load_state: Adafactor: 'state.0.row_var' is [4, 1] in the file, expected [3, 1] "
+                 "for parameter 0, which is [3, 2]");
+  expect_refusal([](const auto& p) { return tn::optim::LBFGS(p); },
+                 "load_state: LBFGS: 'state.0.d' is [8] in the file, expected [6] for parameters "
+                 "of 6 elements");
+  // A count is one number, of whatever sizes.
+  const tn::Tensor p = parameter(start);
+  const Optimizer saved = Adam({p}, {.lr = 0.1}), loaded = Adam({parameter(start)}, {.lr = 0.1});
+  run(saved, {p}, 1);
+  tn::NamedTensors state = saved.state_dict();
+  for (auto& [name, value] : state)
+    if (name == "state.0.step") value = value.reshape({1});
+  loaded.load_state_dict(state);
+  for (auto& [name, value] : state)
+    if (name == "state.0.step") value = tn::ones({2});
+  EXPECT_EQ(message_of([&] { Adam({parameter(start)}).load_state_dict(state); }),
+            "load_state: Adam: 'state.0.step' is [2] in the file, expected [] for parameter 0, "
+            "which is [4]");
+}
+
 // What was saved before a first step, as by a training that begins anew.
 TEST_P(Optimizers, AStateDictWithoutStateLeavesNone) {
   const tn::Tensor p = parameter(start), q = parameter(start);
