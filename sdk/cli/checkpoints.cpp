@@ -92,13 +92,9 @@ int64_t Checkpoints::resume(const Checkpoint& checkpoint) const {
     fail(fmt::format("--resume: there is no checkpoint in {}", shown(resumed_)), TN_NOT_FOUND);
   }
   try {
-    return from.load(checkpoint, all.back());
+    return from.resume(checkpoint);
   } catch (const Error& error) {
-    const std::string hint =
-        all.size() > 1
-            ? fmt::format("\n  without it --resume takes that of step {}", all[all.size() - 2])
-            : "";
-    fail(fmt::format("--resume: {}{}", error.what(), hint), error.code());
+    fail(fmt::format("--resume: {}", error.what()), error.code());
   }
 }
 

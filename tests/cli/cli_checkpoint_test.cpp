@@ -243,7 +243,7 @@ TEST_F(CliCheckpoint, ADamagedOneIsNamedWithTheOneBefore) {
   const Outcome run = tenon("train " + file + " --epochs 3 --resume " + folder);
   EXPECT_EQ(run.code, 1);
   EXPECT_HAS(run.err, "--resume: ");
-  EXPECT_HAS(run.err, "without it --resume takes that of step 24");
+  EXPECT_HAS(run.err, "without it resume takes that of step 24");
 }
 
 // The loader's place would be that of another step.

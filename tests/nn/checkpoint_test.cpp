@@ -250,6 +250,23 @@ TEST_F(Checkpoints, NumbersThatCannotBeAreRefusedWithFileAndField) {
           "far");
 }
 
+// To go on from an older one loses steps, which is not for a library to decide.
+TEST_F(Checkpoints, WhatTheNewestCannotGiveIsSaidWithTheOneBefore) {
+  Counter part{1};
+  const tn::Checkpoint checkpoint{.loader = part};
+  const tn::CheckpointFolder folder(path("run"));
+  for (const int64_t step : {10, 20}) folder.save(checkpoint, part.count = step);
+  const std::string newest = path("run/checkpoint-20.safetensors");
+  fs::resize_file(newest, fs::file_size(newest) - 1);
+  part.count = 5;
+  expect_error([&] { folder.resume(checkpoint); }, "checkpoint-20.safetensors: ");
+  expect_error([&] { folder.resume(checkpoint); }, "\n  without it resume takes that of step 10");
+  EXPECT_EQ(part.count, 5);
+  fs::remove(newest);
+  EXPECT_EQ(folder.resume(checkpoint), 10);
+  EXPECT_EQ(part.count, 10);
+}
+
 TEST_F(Checkpoints, TheStepIsThatOfTheName) {
   Counter part{1};
   const tn::Checkpoint checkpoint{.loader = part};

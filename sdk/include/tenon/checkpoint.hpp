@@ -249,10 +249,20 @@ class CheckpointFolder {
       all.erase(all.begin());
     }
   }
-  // Loads the newest, if there is one, and gives its step; 0: there is none.
+  // Loads the newest, if there is one, and gives its step; 0: there is none. An Error of one that
+  // cannot be read, or does not fit, says which older one there is: that is a choice of the program's
+  // user, who loses steps by it, and so is never taken silently.
   int64_t resume(const Checkpoint& checkpoint) const {
     const std::vector<int64_t> all = steps();
-    return all.empty() ? 0 : load(checkpoint, all.back());
+    if (all.empty()) return 0;
+    try {
+      return load(checkpoint, all.back());
+    } catch (const Error& error) {
+      if (all.size() == 1) throw;
+      fail(detail::joined({error.what(), "\n  without it resume takes that of step ",
+                           std::to_string(all[all.size() - 2])}),
+           error.code());
+    }
   }
   // That of a step, which is there. An Error where the file has another step than its name: then
   // nothing is loaded.
