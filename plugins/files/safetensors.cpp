@@ -52,13 +52,16 @@ SafetensorsReader::SafetensorsReader(const std::string& path) : file_(path) {
   uint64_t length = 0;
   file_.read_at(0, &length, kLengthBytes);
   // Read as a length, the beginning of such a file is beyond any header.
-  if (length > kMaxHeader) refuse_pytorch(path, file_);
+  if (length > kMaxHeader) {
+    refuse_pytorch(path, file_);
+    raise(TN_DATA_LOSS,
+          "{}: is no safetensors file: its first {} bytes, read as the length of a header, say {}, "
+          "and the format allows {}",
+          path, kLengthBytes, length, kMaxHeader);
+  }
   if (length > file_.size() - kLengthBytes) {
     raise(TN_DATA_LOSS, "{}: claims a header of {} bytes, {} follow", path, length,
           file_.size() - kLengthBytes);
-  }
-  if (length > kMaxHeader) {
-    raise(TN_DATA_LOSS, "{}: a header of {} bytes, the format allows {}", path, length, kMaxHeader);
   }
   std::string header(length, '\0');
   file_.read_at(kLengthBytes, header.data(), length);

@@ -271,11 +271,13 @@ double Fields::number(const std::string& name, double low, double high, double a
 }
 
 double Fields::positive(const std::string& name, double high, double absent) {
-  const double value = number(name, -std::numeric_limits<double>::max(), high, absent);
+  constexpr double kMost = std::numeric_limits<double>::max();
+  const double value = number(name, -kMost, kMost, absent);
   const JsonMember* member = find(name);
-  if (member != nullptr && !(value > 0)) {
-    fail_at(file_, member->line,
-            fmt::format("{}: {} is {}, expected more than 0", what_, name, value));
+  if (member != nullptr && !(value > 0 && value <= high)) {
+    fail_at(
+        file_, member->line,
+        fmt::format("{}: {} is {}, expected more than 0 and at most {}", what_, name, value, high));
   }
   return value;
 }

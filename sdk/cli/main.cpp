@@ -11,8 +11,10 @@
 #include <fmt/format.h>
 
 #include <tenon/messages.hpp>
+#include <tenon/tenon.hpp>
 
 #include "commands.h"
+#include "plugin_list.h"
 #include "process.h"
 #include "text.h"
 
@@ -63,6 +65,14 @@ void say(const std::string& message) {
   std::fprintf(stderr, "tenon: %s\n", text.c_str());
 }
 
+std::string failed_plugins() {
+  try {
+    return not_loaded(list_plugins());
+  } catch (const std::exception&) {  // the error itself is to be said
+    return "";
+  }
+}
+
 int run_and_say(const std::vector<std::string>& words) {
   try {
     const int code = run(words);
@@ -77,6 +87,8 @@ int run_and_say(const std::vector<std::string>& words) {
   } catch (const std::system_error& error) {  // what fmt::print throws, too
     say(std::ferror(stdout) == 0 ? error.what()
                                  : "the output cannot be written: " + error.code().message());
+  } catch (const Error& error) {  // what is not there may be a plugin's that did not load
+    say(error.what() + failed_plugins());
   } catch (const std::exception& error) {
     say(error.what());
   } catch (...) {

@@ -58,6 +58,7 @@ PluginList list_plugins() {
     row.from = plugin.at("from");
     row.reason = plugin.value("reason", "");
     row.loaded = plugin.at("state") == "loaded";
+    row.failed = plugin.at("state") == "failed";
     row.loading = plugin.at("state") == "loading";
     row.brings = brings_text(plugin);
     list.rows.push_back(std::move(row));
@@ -82,6 +83,17 @@ PluginList list_plugins() {
         device.at("device").get<std::string>(), device.at("missing").get<std::string>()));
   }
   return list;
+}
+
+std::string not_loaded(const PluginList& list) {
+  std::string text;
+  for (const PluginRow& plugin : list.rows) {
+    if (!plugin.failed) continue;
+    // One without a manifest has no id, and its reason names the file.
+    text += fmt::format("\n  not loaded: {}{}{}", messages::escaped(plugin.id),
+                        plugin.id.empty() ? "" : ": ", messages::escaped(plugin.reason));
+  }
+  return text;
 }
 
 }  // namespace tenon::cli

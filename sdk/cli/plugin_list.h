@@ -10,6 +10,7 @@ struct PluginRow {
   std::string id, version, abi, brings, from;
   std::string reason;  // why it is not loaded
   bool loaded = false;
+  bool failed = false;   // neither loaded nor loading, and no other one has its place
   bool loading = false;  // its code runs for the first time just now
 };
 
@@ -27,5 +28,7 @@ struct PluginList {
 };
 
 PluginList list_plugins();
+// "\n  not loaded: layers: needs plugin 'ops', which is not there", a line for each that failed.
+std::string not_loaded(const PluginList& list);
 
 }  // namespace tenon::cli

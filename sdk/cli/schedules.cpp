@@ -27,9 +27,10 @@ struct Source {
   }
   // A number of at least 0 and at most `most`.
   double from_zero(const char* name, double most, double absent) {
-    const double given = fields.number(name, -kMostFloat, most, absent);
-    if (given >= 0) return given;
-    fail(fields.require(name).line, fmt::format("{} is {}, expected 0 or more", name, given));
+    const double given = fields.number(name, -kMostFloat, kMostFloat, absent);
+    if (given >= 0 && given <= most) return given;
+    fail(fields.require(name).line,
+         fmt::format("{} is {}, expected a number from 0 to {}", name, given, most));
   }
   double required_positive(const char* name, double most) {
     fields.require(name);

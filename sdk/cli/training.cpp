@@ -76,6 +76,15 @@ void make_optimizer(Training& training) {
   }
 }
 
+bool is_op(const std::string& name) {
+  try {
+    OpRef(name.c_str()).get();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void find_loss(Training& training) {
   const std::string& name = training.config.loss;
   training.loss = OpRef(name.c_str());
@@ -86,7 +95,11 @@ void find_loss(Training& training) {
   try {
     training.loss.get();
   } catch (const Error& error) {
-    fail_at(training.config.file, training.config.loss_line, fmt::format("loss: {}", error.what()));
+    // Metrics have these short names.
+    const std::string whole = name + "_loss";
+    fail_at(training.config.file, training.config.loss_line,
+            is_op(whole) ? fmt::format("loss: unknown op '{}'; did you mean '{}'?", name, whole)
+                         : fmt::format("loss: {}", error.what()));
   }
 }
 
@@ -103,15 +116,9 @@ Device find_device(const std::string& name) {
     fail(fmt::format("device {} computes nothing; devices that do: {}", device.name(),
                      joined(names)));
   } catch (const Error& error) {
-    const PluginList plugins = list_plugins();
-    std::string message = fmt::format("{}\n  plugins were looked for in: {}", error.what(),
-                                      messages::escaped(joined(plugins.folders)));
-    for (const PluginRow& plugin : plugins.rows) {
-      if (!plugin.loaded)
-        message +=
-            fmt::format("\n  not loaded: {}: {}", plugin.id, messages::escaped(plugin.reason));
-    }
-    fail(message, error.code());
+    fail(fmt::format("{}\n  plugins were looked for in: {}", error.what(),
+                     messages::escaped(joined(list_plugins().folders))),
+         error.code());
   }
 }
 

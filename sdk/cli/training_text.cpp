@@ -24,8 +24,20 @@ NamedTensors saved_state(const Training& training) {
   return state;
 }
 
+static NamedTensors load_weights_of(const std::string& file) {
+  try {
+    return load(file);
+  } catch (const Error& error) {
+    if (error.code() != TN_DATA_LOSS) throw;
+    fail(fmt::format("{} has no whole weights, as `tenon train` writes them with --save and "
+                     "--checkpoint: {}",
+                     shown(file), error.what()),
+         error.code());
+  }
+}
+
 NamedTensors read_weights(const std::string& file) {
-  NamedTensors all = load(file), weights;
+  NamedTensors all = load_weights_of(file), weights;
   if (std::ranges::find(all, "step", &NamedTensors::value_type::first) == all.end()) return all;
   // Of a checkpoint (checkpoint.hpp): the model's part, and the loader's of the text.
   for (const auto& [name, tensor] : all) {

@@ -295,6 +295,13 @@ TEST_F(CliCheckpoint, SaysWhatCannotBe) {
   run = tenon("train " + file + " --epochs 1 --init " + path("none.safetensors"));
   EXPECT_EQ(run.code, 1);
   EXPECT_HAS(run.err, "none.safetensors");
+  write("d.csv", "1,2,3\n4,5,6\n");
+  run = tenon("train " + file + " --epochs 1 --init " + path("d.csv"));
+  EXPECT_EQ(run.code, 1);
+  EXPECT_HAS(run.err,
+             "d.csv has no whole weights, as `tenon train` writes them with --save and "
+             "--checkpoint: ");
+  EXPECT_HAS(run.err, "d.csv: is no safetensors file: its first 8 bytes, read as the length");
   ASSERT_EQ(tenon("train " + file + " --epochs 1 --checkpoint " + folder).code, 0);
   const std::string other = training({{"\"batch_size\": 64", "\"batch_size\": 32"}});
   run = tenon("train " + other + " --resume " + folder);

@@ -156,6 +156,8 @@ TEST_F(Hostile, APathIsShownOnOneLine) {
 }
 
 TEST_F(Hostile, WhatServesAPluginAloneIsUnknown) {
+  EXPECT_HAS(refused(with("\"cross_entropy\"", "\"mse\"")),
+             "loss: unknown op 'mse'; did you mean 'mse_loss'?");
   EXPECT_HAS(refused(with("\"cross_entropy\"", "\"_attention\"")), "loss: unknown op '_attention'");
   EXPECT_HAS(refused(with("\"cross_entropy\"", "\"ops._attention\"")),
              "loss: unknown op 'ops._attention'");

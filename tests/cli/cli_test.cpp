@@ -314,10 +314,19 @@ TEST_F(CliTest, ListsABrokenPluginWithTheReason) {
   ::setenv("TENON_PLUGIN_PATH", (folder_.string() + ":" + build() + "/lib/tenon/plugins").c_str(),
            1);
   const Outcome with = tenon("plugins");
+  // What is not there may be what it was to bring.
+  std::string net = read(digits() + "/mlp.json");
+  net.replace(net.find("digits.csv"), 10, digits() + "/digits.csv");
+  net.replace(net.find("ReLU"), 4, "Broken");
+  write("net.json", net);
+  const Outcome summary = tenon("summary " + path("net.json"));
   ::setenv("TENON_PLUGIN_PATH", (build() + "/lib/tenon/plugins").c_str(), 1);
   EXPECT_EQ(with.code, 0);
   EXPECT_HAS(with.out, "not loaded: ");
   EXPECT_HAS(with.out, path("libbroken.so"));
+  EXPECT_EQ(summary.code, 1);
+  EXPECT_HAS(summary.err, "layer: 'Broken' is no layer (known are ");
+  EXPECT_HAS(summary.err, "\n  not loaded: no manifest: " + path("libbroken.json"));
 }
 
 TEST_F(CliTest, ExplainsTheCallsOfOneStep) {

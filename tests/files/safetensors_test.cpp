@@ -119,10 +119,13 @@ TEST_F(Safetensors, RefusesNamesThatCannotBeWritten) {
 TEST_F(Safetensors, ChecksTheHeaderLengthBeforeAllocating) {
   const std::string huge = "\xff\xff\xff\xff\xff\xff\xff\xff{}";
   EXPECT_SAYS(SafetensorsReader(write("a", huge)),
-              "claims a header of 18446744073709551615 bytes, 2 follow");
+              "a: is no safetensors file: its first 8 bytes, read as the length of a header, say "
+              "18446744073709551615, and the format allows 100000000");
   const std::string large("\x00\x00\x00\x00\x01\x00\x00\x00{}", 10);
   EXPECT_SAYS(SafetensorsReader(write("a", large)),
-              "claims a header of 4294967296 bytes, 2 follow");
+              "read as the length of a header, say 4294967296, and the format allows");
+  const std::string cut("\x09\x00\x00\x00\x00\x00\x00\x00{}", 10);
+  EXPECT_SAYS(SafetensorsReader(write("a", cut)), "claims a header of 9 bytes, 2 follow");
   EXPECT_SAYS(SafetensorsReader(write("a", "abc")), "3 bytes, a safetensors file has at least 8");
   EXPECT_SAYS(SafetensorsReader(write("a", "")), "0 bytes, a safetensors file has at least 8");
 }
