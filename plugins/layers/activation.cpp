@@ -86,7 +86,7 @@ void add_activations_with_other_options() {
         "x times the normal distribution function of x; approximate is \"none\" or \"tanh\". "
         "Hendrycks & Gimpel, arXiv:1606.08415.",
         [](Object& self, std::string approximate) {
-          self.method(kForward, [=](Tensor x) { return gelu(x, approximate.c_str()); });
+          self.method(kForward, [=](Tensor x) { return gelu(x, approximate); });
         });
   layer("PReLU(int num_parameters=1, float init=0.25)",
         "x where it is above 0, else weight * x: weight [num_parameters], one slope or one for "

@@ -253,18 +253,17 @@ void add_children(Object& self, const Block& b, std::initializer_list<const char
   self.child("linear2", nn::Linear(b.dim_feedforward, b.d_model, b.bias));
   const size_t n = attentions.size() + 1;
   for (size_t i = 1; i <= n; ++i) {
-    self.child(("norm" + std::to_string(i)).c_str(),
+    self.child("norm" + std::to_string(i),
                nn::LayerNorm(b.d_model, {.eps = b.layer_norm_eps, .bias = b.bias}));
   }
-  for (size_t i = 1; i <= n; ++i)
-    self.child(("dropout" + std::to_string(i)).c_str(), nn::Dropout(b.dropout));
+  for (size_t i = 1; i <= n; ++i) self.child("dropout" + std::to_string(i), nn::Dropout(b.dropout));
 }
 
 // x plus branch i (from 1) with its dropout, and the norm before the branch or after the sum.
 template <typename F>
 Tensor with_branch(const Object& self, const Block& b, int i, const Tensor& x, F branch) {
-  const Object norm = self.child(("norm" + std::to_string(i)).c_str());
-  const Object dropout = self.child(("dropout" + std::to_string(i)).c_str());
+  const Object norm = self.child("norm" + std::to_string(i));
+  const Object dropout = self.child("dropout" + std::to_string(i));
   if (b.norm_first) return x + dropout(branch(norm(x)));
   return norm(x + dropout(branch(x)));
 }

@@ -16,7 +16,7 @@ Tensor in_a_row(const Object& self, Tensor x) {
 }
 
 void add_modules(const Object& self, const std::vector<Object>& modules) {
-  for (size_t i = 0; i < modules.size(); ++i) self.child(std::to_string(i).c_str(), modules[i]);
+  for (size_t i = 0; i < modules.size(); ++i) self.child(std::to_string(i), modules[i]);
 }
 
 // "a, b" as names of so many branches; "" gives them numbers.
@@ -82,7 +82,7 @@ void add_containers() {
           if (join != "add" && join != "mul" && join != "concat")
             fail("join is '" + join + "', expected 'add', 'mul' or 'concat'");
           const std::vector<std::string> named = branch_names(names, modules.size());
-          for (size_t i = 0; i < modules.size(); ++i) self.child(named[i].c_str(), modules[i]);
+          for (size_t i = 0; i < modules.size(); ++i) self.child(named[i], modules[i]);
           self.method("forward(Tensor x) -> Tensor", [join, dim](Object& self, Tensor x) {
             std::vector<Tensor> outputs;
             for (uint32_t i = 0; i < self.n_children(); ++i) {

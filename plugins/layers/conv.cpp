@@ -153,7 +153,7 @@ void define(int64_t n) {
           padding = IntsOrText(0);
         }
         self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
-          if (!others.empty()) x = pad(x, others, padding_mode.c_str());
+          if (!others.empty()) x = pad(x, others, padding_mode);
           return call(kForward[n - 1], x, self.tensor("weight"), self.tensor("bias"), window.stride,
                       padding, window.dilation, groups);
         });

@@ -15,11 +15,11 @@ void check_reduction(const std::string& reduction, bool batchmean = false) {
 
 // f(input, target, reduction)
 void define(const char* schema, const char* doc,
-            Tensor (*f)(const Tensor&, const Tensor&, const char*)) {
+            Tensor (*f)(const Tensor&, const Tensor&, TextRef)) {
   layer(schema, doc, [f](Object& self, std::string reduction) {
     check_reduction(reduction);
     self.method(kForward, [f, reduction](Tensor input, Tensor target) {
-      return f(input, target, reduction.c_str());
+      return f(input, target, reduction);
     });
   });
 }
@@ -35,7 +35,7 @@ void add_losses_of_differences() {
         [](Object& self, std::string reduction, double beta) {
           check_reduction(reduction);
           self.method(kForward, [=](Tensor input, Tensor target) {
-            return smooth_l1_loss(input, target, reduction.c_str(), beta);
+            return smooth_l1_loss(input, target, reduction, beta);
           });
         });
   layer("HuberLoss(str reduction=\"mean\", float delta=1)",
@@ -44,7 +44,7 @@ void add_losses_of_differences() {
         [](Object& self, std::string reduction, double delta) {
           check_reduction(reduction);
           self.method(kForward, [=](Tensor input, Tensor target) {
-            return huber_loss(input, target, reduction.c_str(), delta);
+            return huber_loss(input, target, reduction, delta);
           });
         });
 }
@@ -56,7 +56,7 @@ void add_losses_of_probabilities() {
         [](Object& self, std::string reduction, bool log_target) {
           check_reduction(reduction, true);
           self.method(kForward, [=](Tensor input, Tensor target) {
-            return kl_div(input, target, reduction.c_str(), log_target);
+            return kl_div(input, target, reduction, log_target);
           });
         });
   layer("BCELoss(Tensor? weight=None, str reduction=\"mean\")",
@@ -66,7 +66,7 @@ void add_losses_of_probabilities() {
           check_reduction(reduction);
           self.buffer("weight", weight);
           self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
-            return binary_cross_entropy(input, target, self.tensor("weight"), reduction.c_str());
+            return binary_cross_entropy(input, target, self.tensor("weight"), reduction);
           });
         });
   layer("BCEWithLogitsLoss(Tensor? weight=None, str reduction=\"mean\", Tensor? pos_weight=None)",

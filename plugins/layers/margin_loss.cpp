@@ -52,7 +52,7 @@ void add_losses_of_distances() {
       [](Object& self, double margin, std::string reduction) {
         check_reduction(reduction);
         self.method(kOfTwo, [=](Tensor input1, Tensor input2, Tensor target) {
-          return margin_ranking_loss(input1, input2, target, margin, reduction.c_str());
+          return margin_ranking_loss(input1, input2, target, margin, reduction);
         });
       });
   layer("HingeEmbeddingLoss(float margin=1, str reduction=\"mean\")",
@@ -60,7 +60,7 @@ void add_losses_of_distances() {
         [](Object& self, double margin, std::string reduction) {
           check_reduction(reduction);
           self.method(kForward, [=](Tensor input, Tensor target) {
-            return hinge_embedding_loss(input, target, margin, reduction.c_str());
+            return hinge_embedding_loss(input, target, margin, reduction);
           });
         });
   layer("CosineEmbeddingLoss(float margin=0, str reduction=\"mean\")",
@@ -69,7 +69,7 @@ void add_losses_of_distances() {
         [](Object& self, double margin, std::string reduction) {
           check_reduction(reduction);
           self.method(kOfTwo, [=](Tensor input1, Tensor input2, Tensor target) {
-            return cosine_embedding_loss(input1, input2, target, margin, reduction.c_str());
+            return cosine_embedding_loss(input1, input2, target, margin, reduction);
           });
         });
 }
@@ -80,7 +80,7 @@ void add_losses_of_classes() {
         [](Object& self, std::string reduction) {
           check_reduction(reduction);
           self.method(kForward, [=](Tensor input, Tensor target) {
-            return soft_margin_loss(input, target, reduction.c_str());
+            return soft_margin_loss(input, target, reduction);
           });
         });
   layer(
@@ -103,7 +103,7 @@ void add_losses_of_classes() {
         [](Object& self, std::string reduction) {
           check_reduction(reduction);
           self.method(kForward, [=](Tensor input, Tensor target) {
-            return multilabel_margin_loss(input, target, reduction.c_str());
+            return multilabel_margin_loss(input, target, reduction);
           });
         });
   layer("MultiLabelSoftMarginLoss(Tensor? weight=None, str reduction=\"mean\")",
@@ -113,8 +113,7 @@ void add_losses_of_classes() {
           check_reduction(reduction);
           self.buffer("weight", weight);
           self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
-            return multilabel_soft_margin_loss(input, target, self.tensor("weight"),
-                                               reduction.c_str());
+            return multilabel_soft_margin_loss(input, target, self.tensor("weight"), reduction);
           });
         });
 }

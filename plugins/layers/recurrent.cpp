@@ -74,7 +74,7 @@ struct Recurrent {
         if (proj_size > 0) sizes.push_back({proj_size, hidden_size});
         const std::vector<std::string> list = names(layer, d);
         for (size_t i = 0; i < list.size(); ++i)
-          self.parameter(list[i].c_str(), drawn(sizes[i], hidden_size));
+          self.parameter(list[i], drawn(sizes[i], hidden_size));
       }
     }
   }
@@ -83,7 +83,7 @@ struct Recurrent {
     std::vector<Tensor> list;
     for (int64_t layer = 0; layer < num_layers; ++layer) {
       for (int64_t d = 0; d < directions(); ++d) {
-        for (const std::string& name : names(layer, d)) list.push_back(self.tensor(name.c_str()));
+        for (const std::string& name : names(layer, d)) list.push_back(self.tensor(name));
       }
     }
     return list;

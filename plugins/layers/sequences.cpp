@@ -136,8 +136,7 @@ void add_sequences() {
               fail("padding is given, with which modules see single steps, and " + found +
                    " computes a step from others; expected recurrent layers and layers of a step");
           }
-          for (size_t i = 0; i < modules.size(); ++i)
-            self.child(std::to_string(i).c_str(), modules[i]);
+          for (size_t i = 0; i < modules.size(); ++i) self.child(std::to_string(i), modules[i]);
           self.method("forward(Tensor x) -> Tensor", [padding, take](Object& self, Tensor x) {
             return forward(self, x, padding, take);
           });

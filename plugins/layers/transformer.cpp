@@ -11,7 +11,7 @@ namespace {
 void add_stack(const Object& self, const Object& layer, int64_t num_layers, const Object& norm) {
   expect_layers("num_layers", num_layers);
   const Object layers = self.child("layers", nn::ModuleList());
-  for (int64_t i = 0; i < num_layers; ++i) layers.child(std::to_string(i).c_str(), layer.clone());
+  for (int64_t i = 0; i < num_layers; ++i) layers.child(std::to_string(i), layer.clone());
   if (norm) self.child("norm", norm);
 }
 

@@ -185,7 +185,7 @@ std::string FaceWriter::type(const FaceEntry& entry, const FaceArgument& argumen
   if (t == "int[]|str") return "const " + prefix_ + "IntsOrText&";
   if (t.starts_with("int[]")) return prefix_ + "Ints";
   if (t.starts_with("float[]")) return prefix_ + "Floats";
-  if (t == "str") return "const char*";
+  if (t == "str") return prefix_ + "TextRef";
   if (t == "object[]") return "const std::vector<" + prefix_ + "Object>&";
   if (t.starts_with("object")) return "const " + prefix_ + "Object&";
   return member(argument);

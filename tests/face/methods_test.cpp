@@ -1,5 +1,8 @@
 // Methods of Tensor by PyTorch's names: those that ops got by being one, and those that are more
 // than a call of their op.
+#include <cmath>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "message_of.h"
@@ -51,6 +54,69 @@ TEST(Methods, FormsInPlaceWriteThere) {
     expect_near(rows, {0, 0, 8, 11, 2, 2});
     expect_near(rows.scatter(1, at, 5), {0, 0, 5, 5, 2, 2});
   }
+}
+
+TEST(Methods, FormsInPlaceOfMatricesWriteThere) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({{1.0, 2.0}, {3.0, 4.0}}, d);
+    expect_near(x.clone().cumsum_(0), {1, 2, 4, 6});
+    expect_near(x.clone().cumprod_(1), {1, 2, 3, 12});
+    expect_near(x.clone().tril_(), {1, 0, 3, 4});
+    expect_near(x.clone().triu_(1), {0, 2, 0, 0});
+    expect_near(x.clone().fill_diagonal_(9), {9, 2, 3, 9});
+    const Tensor product = x.clone();
+    product.addmm_(product, x, 10, 2);  // of itself as it was before
+    expect_near(product, {24, 40, 60, 84});
+    expect_near(x.unsqueeze(0).clone().baddbmm_(x.unsqueeze(0), x.unsqueeze(0)), {8, 12, 18, 26});
+    const Tensor at = tn::tensor({{1, 1}}, d), values = tn::tensor({{5.0, -1.0}}, d);
+    expect_near(x.clone().scatter_reduce_(0, at, values, "amax"), {1, 2, 5, 4});
+    expect_near(x.clone().index_reduce_(0, tn::tensor({0}, d), values, "mean", false),
+                {5, -1, 3, 4});
+    const Tensor drawn = tn::zeros({1000}, {}, d);
+    EXPECT_EQ(std::get<0>(drawn.random_(3).unique()).to_vector<int64_t>(),
+              (std::vector<int64_t>{0, 1, 2}));
+    EXPECT_EQ(std::get<0>(drawn.random_(-1, 1).unique()).to_vector<int64_t>(),
+              (std::vector<int64_t>{-1, 0}));
+    expect_error(
+        [&] {
+          tn::zeros({1, 2, 3}, {}, d).fill_diagonal_(1);
+        },
+        "fill_diagonal_: x has 3 dimensions, expected 2");
+  }
+}
+
+// What PyTorch's gradients of copy_(f(x)) would be.
+TEST(Methods, FormsInPlaceOfMatricesHaveGradients) {
+  const Tensor x = tn::tensor({{1.0, 2.0}, {3.0, 4.0}}).requires_grad_();
+  (x * 2).cumsum_(0).tril_().sum().backward();
+  expect_near(x.grad(), {4, 2, 2, 2});
+}
+
+TEST(ByHand, TextsMayBeStringsAndNoneStandsForNoTensor) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({{1.0, 2.0}, {3.0, 4.0}}, d);
+    const std::string equation = "ij,jk->ik", sum = "sum", op = "relu";
+    expect_near(tn::einsum(equation, {x, x}), {7, 10, 15, 22});
+    expect_near(tn::mse_loss(x, x + 1, sum), {4});
+    expect_near(tn::mse_loss(x, x + 1, {.reduction = sum}), {4});
+    expect_near(tn::call(op, x - 2), {0, 0, 1, 2});
+    expect_near(tn::layer_norm(x, {2}, tn::none, tn::none, 0.0), {-1, 1, -1, 1});
+    const Tensor counts = tn::bincount(tn::tensor({1, 1}, d), tn::none, 3);
+    EXPECT_EQ(counts.to_vector<int64_t>(), (std::vector<int64_t>{0, 2, 0}));
+    expect_near(x.quantile(0.5, tn::none), {2.5});
+    EXPECT_EQ(tn::eye(2, tn::float64, d).dtype(), tn::float64);
+    EXPECT_EQ(tn::eye(2, 3).sizes(), (std::vector<int64_t>{2, 3}));
+  }
+  const Tensor nothing = tn::none;
+  EXPECT_FALSE(nothing.defined());
+}
+
+TEST(ByHand, ItemIsNoFloatBeyondFloat) {
+  EXPECT_EQ(tn::tensor({3e38}, tn::float64).item<float>(), 3e38f);
+  EXPECT_EQ(tn::tensor({INFINITY}, tn::float64).item<float>(), INFINITY);
+  EXPECT_EQ(tn::tensor({1e300}, tn::float64).item<double>(), 1e300);
+  expect_error([] { tn::tensor({-1e300}, tn::float64).item<float>(); },
+               "item: the element is -1e+300 (float64), which is beyond float");
 }
 
 TEST(Methods, ReductionsAlongADimensionGivePlaces) {

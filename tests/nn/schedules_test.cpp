@@ -271,6 +271,7 @@ TEST_F(SchedulerTest, SetsTheRateOfEachStep) {
   scheduler.step();
   EXPECT_DOUBLE_EQ(optimizer.lr(), 0.1);
   EXPECT_EQ(scheduler.current(), 2);
+  EXPECT_EQ(scheduler.get_last_lr(), std::vector<double>{optimizer.lr()});
 }
 
 TEST_F(SchedulerTest, EachGroupGoesFromItsOwnRate) {

@@ -34,7 +34,7 @@ requires requires(const T& x) {
 void save(const T& x, const std::string& path) { save(NamedTensors(x.state_dict()), path); }
 
 // Reads one tensor of a safetensors file, to the cpu; an Error where there is none of this name.
-inline Tensor load(const std::string& path, const char* name) {
+inline Tensor load(const std::string& path, TextRef name) {
   return Object::create("SafetensorsFile", path).invoke("tensor", name);
 }
 
@@ -92,7 +92,7 @@ inline Tensor load_npy(const std::string& path) {
 inline NamedTensors load_npz(const std::string& path) {
   return detail::all_of(Object::create("NpzFile", path), "tensor");
 }
-inline Tensor load_npz(const std::string& path, const char* name) {
+inline Tensor load_npz(const std::string& path, TextRef name) {
   return Object::create("NpzFile", path).invoke("tensor", name);
 }
 

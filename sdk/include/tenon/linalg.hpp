@@ -24,7 +24,7 @@ struct CholeskyOptions {
 inline Tensor cholesky(const Tensor& a, const CholeskyOptions& options) { return detail::call<Tensor>(detail::op<"linalg.cholesky">, {a, options.upper}); }
 // q with orthonormal columns and the upper triangle r with q r = a [.., m, n]. mode: 'reduced' (q
 // [.., m, k] with k the smaller of m and n), 'complete' (q [.., m, m]) or 'r' (q is empty).
-inline std::tuple<Tensor, Tensor> qr(const Tensor& a, const char* mode = "reduced") { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.qr">, {a, mode}); }
+inline std::tuple<Tensor, Tensor> qr(const Tensor& a, TextRef mode = "reduced") { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.qr">, {a, mode}); }
 struct QrOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string mode = "reduced";
@@ -88,14 +88,14 @@ inline Tensor logdet(const Tensor& a) { return detail::call<Tensor>(detail::op<"
 // The eigenvalues of symmetric matrices a [.., n, n] in ascending order, and their vectors as
 // columns. uplo: the triangle that is read, 'L' or 'U'. The gradient of vectors is infinite or NaN
 // where eigenvalues are equal.
-inline std::tuple<Tensor, Tensor> eigh(const Tensor& a, const char* uplo = "L") { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.eigh">, {a, uplo}); }
+inline std::tuple<Tensor, Tensor> eigh(const Tensor& a, TextRef uplo = "L") { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.eigh">, {a, uplo}); }
 struct EighOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string uplo = "L";
 };
 inline std::tuple<Tensor, Tensor> eigh(const Tensor& a, const EighOptions& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.eigh">, {a, options.uplo}); }
 // The eigenvalues of symmetric matrices a [.., n, n] in ascending order.
-inline Tensor eigvalsh(const Tensor& a, const char* uplo = "L") { return detail::call<Tensor>(detail::op<"linalg.eigvalsh">, {a, uplo}); }
+inline Tensor eigvalsh(const Tensor& a, TextRef uplo = "L") { return detail::call<Tensor>(detail::op<"linalg.eigvalsh">, {a, uplo}); }
 using EigvalshOptions = EighOptions;
 inline Tensor eigvalsh(const Tensor& a, const EigvalshOptions& options) { return detail::call<Tensor>(detail::op<"linalg.eigvalsh">, {a, options.uplo}); }
 // u diag(s) vh = a [.., m, n] with orthonormal columns of u [.., m, m], orthonormal rows of vh [..,

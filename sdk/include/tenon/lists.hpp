@@ -189,6 +189,21 @@ class Kept : public List<T> {
 using KeptInts = Kept<int64_t>;
 using KeptFloats = Kept<double>;
 
+// A text for the length of a call: a literal, or a std::string, which it borrows.
+class TextRef {
+ public:
+  TextRef(const char* text) noexcept
+      : text_(text), size_(uint32_t(std::char_traits<char>::length(text))) {}
+  TextRef(const std::string& text) noexcept : text_(text.c_str()), size_(uint32_t(text.size())) {}
+
+  const char* c_str() const { return text_; }  // ends with a NUL
+  uint32_t size() const { return size_; }
+
+ private:
+  const char* text_;
+  uint32_t size_;
+};
+
 // A list of ints, or a word that stands for one: .padding = {1, 2}, .padding = "same". Borrows
 // nothing.
 class IntsOrText {
@@ -251,6 +266,14 @@ T element(const void* elements, int64_t i, Dtype dtype) {
 inline std::string number_text(double number) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof(text), number).ptr};
+}
+
+// Refuses a finite element whose nearest float is infinite.
+inline void expect_float_holds(const void* element_at, Dtype dtype) {
+  const auto value = element<double>(element_at, 0, dtype);
+  if (!std::isfinite(value) || std::isfinite(float(value))) return;
+  fail(joined({"item: the element is ", number_text(value), " (", dtype.name(),
+               "), which is beyond float"}));
 }
 
 // Refuses an element that the whole numbers of so many bits do not hold, its fraction left aside.

@@ -129,8 +129,8 @@ R call(const OpRef& op, const Args&... args) {
 }
 // By name, looked up at each call.
 template <typename R = Tensor, typename... Args>
-R call(const char* op, const Args&... args) {
-  return detail::call<R>(OpRef(op), args...);
+R call(TextRef op, const Args&... args) {
+  return detail::call<R>(OpRef(op.c_str()), args...);
 }
 
 }  // namespace v0

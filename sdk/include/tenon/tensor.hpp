@@ -177,8 +177,8 @@ class Tensor : public detail::TensorMethods {
     check(detail::api.tensor->mutable_data(checked(), &data));
     return static_cast<T*>(data);
   }
-  // The one element, converted to T. An Error where T is an integer that does not hold it; a
-  // fraction is cut off. Waits for the device.
+  // The one element, converted to T. An Error where T is an integer that does not hold it, or float
+  // and it is beyond; a fraction is cut off for an integer. Waits for the device.
   template <typename T>
   T item() const {
     if (numel() != 1)
@@ -188,6 +188,7 @@ class Tensor : public detail::TensorMethods {
     check(detail::api.tensor->read(checked(), bytes, uint64_t(dtype().itemsize())));
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
       detail::expect_holds(bytes, dtype(), 8 * int(sizeof(T)), std::is_signed_v<T>);
+    if constexpr (std::is_same_v<T, float>) detail::expect_float_holds(bytes, dtype());
     return detail::element<T>(bytes, 0, dtype());
   }
   // All elements in row-major order, converted to T as `to` converts: what an integer does not hold
@@ -287,7 +288,7 @@ class Tensor : public detail::TensorMethods {
 
   // Ops as methods are in ops/tensor_methods.hpp. These are more than a call of their op.
   Tensor contiguous() const;  // itself where it is row-major
-  Tensor contiguous(const char* memory_format) const;
+  Tensor contiguous(TextRef memory_format) const;
   using TensorMethods::max, TensorMethods::min, TensorMethods::scatter;
   Tensor max() const;  // of all elements
   Tensor min() const;
@@ -297,6 +298,22 @@ class Tensor : public detail::TensorMethods {
   const Tensor& scatter_(Int dim, const Tensor& index, Number value) const;
   const Tensor& scatter_add_(Int dim, const Tensor& index, const Tensor& src) const;
   const Tensor& index_add_(Int dim, const Tensor& index, const Tensor& source) const;
+  const Tensor& scatter_reduce_(Int dim, const Tensor& index, const Tensor& src, TextRef reduce,
+                                bool include_self = true) const;
+  const Tensor& index_reduce_(Int dim, const Tensor& index, const Tensor& source, TextRef reduce,
+                              bool include_self = true) const;
+  const Tensor& cumsum_(Int dim) const;
+  const Tensor& cumprod_(Int dim) const;
+  const Tensor& tril_(Int diagonal = 0) const;
+  const Tensor& triu_(Int diagonal = 0) const;
+  const Tensor& addmm_(const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) const;
+  const Tensor& baddbmm_(const Tensor& a, const Tensor& b, Float beta = 1.0,
+                         Float alpha = 1.0) const;
+  // Of a matrix.
+  const Tensor& fill_diagonal_(Number value) const;
+  // Whole numbers from `low` to `high` - 1, each as likely as the others.
+  const Tensor& random_(Int low, Int high) const;
+  const Tensor& random_(Int high) const;
   Tensor mT() const;                            // the last two dimensions swapped
   Tensor clip(Operand min, Operand max) const;  // clamp
   std::vector<Tensor> unbind(Int dim = 0) const;

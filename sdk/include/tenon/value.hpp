@@ -21,8 +21,14 @@ inline namespace TENON_HIDDEN v0 {
 class ExpressionRef;
 class Object;
 
-// None, where a schema takes it.
-struct None {};
+// None, where a schema takes it: no tensor, no number.
+struct None {
+  operator Tensor() const noexcept { return {}; }
+  template <typename T>
+  operator std::optional<T>() const noexcept {
+    return std::nullopt;
+  }
+};
 inline constexpr None none{};
 
 // A tensor or a number in a Tensor's place, for the length of a call; borrows the tensor. A null
@@ -239,6 +245,11 @@ inline tn_value to_value(const char* x) noexcept {
 }
 inline tn_value to_value(const std::string& x) noexcept {
   tn_value v = make_value(TN_KIND_STRING, uint32_t(x.size()));
+  v.as.string = x.c_str();
+  return v;
+}
+inline tn_value to_value(TextRef x) noexcept {
+  tn_value v = make_value(TN_KIND_STRING, x.size());
   v.as.string = x.c_str();
   return v;
 }

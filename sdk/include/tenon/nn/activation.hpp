@@ -89,7 +89,7 @@ struct HardtanhOptions {
 inline Object Hardtanh(const HardtanhOptions& options = {}) { return Object::create("Hardtanh", {options.min_val, options.max_val}); }
 // x times the normal distribution function of x; approximate is "none" or "tanh". Hendrycks &
 // Gimpel, arXiv:1606.08415.
-inline Object GELU(const char* approximate = "none") { return Object::create("GELU", {approximate}); }
+inline Object GELU(TextRef approximate = "none") { return Object::create("GELU", {approximate}); }
 struct GELUOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string approximate = "none";

@@ -16,14 +16,14 @@ inline namespace TENON_HIDDEN v0 {
 namespace nn {
 
 // loss(input, target): (input - target)^2. reduction: mean, sum or none.
-inline Object MSELoss(const char* reduction = "mean") { return Object::create("MSELoss", {reduction}); }
+inline Object MSELoss(TextRef reduction = "mean") { return Object::create("MSELoss", {reduction}); }
 struct MSELossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string reduction = "mean";
 };
 inline Object MSELoss(const MSELossOptions& options) { return Object::create("MSELoss", {options.reduction}); }
 // loss(input, target): |input - target|. reduction: mean, sum or none.
-inline Object L1Loss(const char* reduction = "mean") { return Object::create("L1Loss", {reduction}); }
+inline Object L1Loss(TextRef reduction = "mean") { return Object::create("L1Loss", {reduction}); }
 using L1LossOptions = MSELossOptions;
 inline Object L1Loss(const L1LossOptions& options) { return Object::create("L1Loss", {options.reduction}); }
 // loss(input, target): d * d / (2 * beta) where d = |input - target| is below beta, else d - beta /
@@ -130,7 +130,7 @@ inline Object HingeEmbeddingLoss(const HingeEmbeddingLossOptions& options = {}) 
 using CosineEmbeddingLossOptions = MarginRankingLossOptions;
 inline Object CosineEmbeddingLoss(const CosineEmbeddingLossOptions& options = {}) { return Object::create("CosineEmbeddingLoss", {options.margin, options.reduction}); }
 // loss(input, target): log(1 + exp(-target * input)); target is 1 or -1.
-inline Object SoftMarginLoss(const char* reduction = "mean") { return Object::create("SoftMarginLoss", {reduction}); }
+inline Object SoftMarginLoss(TextRef reduction = "mean") { return Object::create("SoftMarginLoss", {reduction}); }
 using SoftMarginLossOptions = MSELossOptions;
 inline Object SoftMarginLoss(const SoftMarginLossOptions& options) { return Object::create("SoftMarginLoss", {options.reduction}); }
 // loss(input, target): the mean over all classes i but the target of max(margin - input[target] +
@@ -145,7 +145,7 @@ struct MultiMarginLossOptions {
 inline Object MultiMarginLoss(const MultiMarginLossOptions& options = {}) { return Object::create("MultiMarginLoss", {options.p, options.margin, options.weight, options.reduction}); }
 // loss(input, target): the sum over the targets j and all other classes i of max(1 - input[j] +
 // input[i], 0), over the number of classes; target [n, classes] ends with -1.
-inline Object MultiLabelMarginLoss(const char* reduction = "mean") { return Object::create("MultiLabelMarginLoss", {reduction}); }
+inline Object MultiLabelMarginLoss(TextRef reduction = "mean") { return Object::create("MultiLabelMarginLoss", {reduction}); }
 using MultiLabelMarginLossOptions = MSELossOptions;
 inline Object MultiLabelMarginLoss(const MultiLabelMarginLossOptions& options) { return Object::create("MultiLabelMarginLoss", {options.reduction}); }
 // loss(input, target): the mean over the classes of BCEWithLogitsLoss, times weight [classes], a

@@ -22,13 +22,6 @@ class Object;
 using NamedObjects = std::vector<std::pair<std::string, Object>>;
 
 namespace detail {
-// A name or a schema as an argument: a literal or a std::string, which lives until the call returns.
-struct Name {
-  Name(const char* t) : text(t) {}
-  Name(const std::string& t) : text(t.c_str()) {}
-  const char* text;
-};
-
 // Reports what a module under `root` made and never registered: set as soon as there is any
 // (unregistered.hpp).
 using ReportUnregistered = void (*)(const Object& root);
@@ -50,30 +43,30 @@ class Object {
   Object() noexcept = default;
   // By a factory's name, options in the order of its schema: Object::create("Linear", 64, 10). In
   // braces they take less of a compiler's time: Object::create("Linear", {64, 10}).
-  static Object create(detail::Name factory, std::initializer_list<detail::Argument> options) {
+  static Object create(TextRef factory, std::initializer_list<detail::Argument> options) {
     tn_object* object = nullptr;
-    check(detail::api.object->create(factory.text, detail::values_of(options),
+    check(detail::api.object->create(factory.c_str(), detail::values_of(options),
                                      uint32_t(options.size()), &object));
     Object made = take(object);
     detail::note_made(object);
     return made;
   }
   template <typename... Options>
-  static Object create(detail::Name factory, const Options&... options) {
+  static Object create(TextRef factory, const Options&... options) {
     return create(factory, {detail::Argument(options)...});
   }
   // By option names, any order: Object::create_named("SGD", {"lr", "momentum"}, {0.1, 0.9}).
-  static Object create_named(detail::Name factory, const std::vector<const char*>& names,
+  static Object create_named(TextRef factory, const std::vector<const char*>& names,
                              const std::vector<tn_value>& values) {
     tn_object* object = nullptr;
-    check(detail::api.object->create_named(factory.text, names.data(), values.data(),
+    check(detail::api.object->create_named(factory.c_str(), names.data(), values.data(),
                                            uint32_t(names.size()), &object));
     return take(object);
   }
   // Without factory: the caller adds what it has.
-  static Object empty(detail::Name type_name, tn_object_kind kind = TN_OBJECT_LAYER) {
+  static Object empty(TextRef type_name, tn_object_kind kind = TN_OBJECT_LAYER) {
     tn_object* object = nullptr;
-    check(detail::api.object->create_empty(type_name.text, kind, &object));
+    check(detail::api.object->create_empty(type_name.c_str(), kind, &object));
     return take(object);
   }
 
@@ -108,21 +101,21 @@ class Object {
 
   // Building. A name has no '.'; a second entry of one name replaces the first. Returns what was
   // added, to go on with.
-  Tensor parameter(detail::Name name, Tensor tensor) const {  // asks for its gradient
+  Tensor parameter(TextRef name, Tensor tensor) const {  // asks for its gradient
     if (tensor.defined()) tensor.requires_grad_();
     return set(name, std::move(tensor), TN_ENTRY_PARAMETER);
   }
-  Tensor buffer(detail::Name name, Tensor tensor) const {
+  Tensor buffer(TextRef name, Tensor tensor) const {
     return set(name, std::move(tensor), TN_ENTRY_BUFFER);
   }
-  Tensor set(detail::Name name, Tensor tensor, tn_entry_kind kind = TN_ENTRY_PARAMETER) const {
-    check(detail::api.object->set_tensor(checked(), name.text, tensor.get(), kind));
+  Tensor set(TextRef name, Tensor tensor, tn_entry_kind kind = TN_ENTRY_PARAMETER) const {
+    check(detail::api.object->set_tensor(checked(), name.c_str(), tensor.get(), kind));
     return tensor;
   }
   template <typename T>
-  requires std::is_base_of_v<Object, T> T child(detail::Name name, T child)
+  requires std::is_base_of_v<Object, T> T child(TextRef name, T child)
   const {
-    check(detail::api.object->set_child(checked(), name.text, child.get()));
+    check(detail::api.object->set_child(checked(), name.c_str(), child.get()));
     return child;
   }
   // f(Object& self, arguments...), or f(arguments...) without the first; what it gives is by the
@@ -132,14 +125,14 @@ class Object {
 
   // Reading. Null where the entry is empty; an Error that lists the names when there is none of
   // this name.
-  Tensor tensor(detail::Name name) const {
+  Tensor tensor(TextRef name) const {
     tn_tensor* t = nullptr;
-    check(detail::api.object->tensor(checked(), name.text, &t));
+    check(detail::api.object->tensor(checked(), name.c_str(), &t));
     return Tensor::take(t);
   }
-  Object child(detail::Name name) const {
+  Object child(TextRef name) const {
     tn_object* o = nullptr;
-    check(detail::api.object->child(checked(), name.text, &o));
+    check(detail::api.object->child(checked(), name.c_str(), &o));
     return take(o);
   }
   uint32_t n_children() const { return detail::api.object->n_children(checked()); }
@@ -169,19 +162,19 @@ class Object {
   // An option by its name in the factory's schema; T as the parameter of a lambda (double, int64_t,
   // bool, std::string, ...).
   template <typename T>
-  T option(detail::Name name) const {
+  T option(TextRef name) const {
     tn_value value;
-    check(detail::api.object->option(checked(), name.text, &value));
+    check(detail::api.object->option(checked(), name.c_str(), &value));
     return detail::Unpack<T>::borrow(value);
   }
 
   // Calls a method; arguments by its schema, trailing ones default.
   template <typename R = Tensor, typename... Args>
-  R invoke(detail::Name method, const Args&... args) const {
-    const detail::CallDepth depth(checked(), method.text);
+  R invoke(TextRef method, const Args&... args) const {
+    const detail::CallDepth depth(checked(), method.c_str());
     const tn_value values[sizeof...(Args) + 1] = {detail::to_value(args)...};
     tn_value results[detail::Results<R>::count + 1];
-    check(detail::api.object->invoke(checked(), method.text, values, sizeof...(Args), results,
+    check(detail::api.object->invoke(checked(), method.c_str(), values, sizeof...(Args), results,
                                      detail::Results<R>::count));
     return detail::Results<R>::take(results);
   }
@@ -196,9 +189,9 @@ class Object {
     return invoke<std::array<Tensor, N>>("forward", args...);
   }
   // "" when there is no such method.
-  std::string method_schema(detail::Name method) const {
+  std::string method_schema(TextRef method) const {
     const char* text = nullptr;
-    check(detail::api.object->method_schema(checked(), method.text, &text));
+    check(detail::api.object->method_schema(checked(), method.c_str(), &text));
     return text ? text : "";
   }
   // f(Object& self, Tensor input, Tensor output): after each forward of one tensor to one; a Tensor

@@ -12,6 +12,7 @@
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/elementwise.hpp"
 #include "tenon/ops/index.hpp"
+#include "tenon/ops/matmul.hpp"
 #include "tenon/ops/methods.hpp"
 #include "tenon/ops/random.hpp"
 #include "tenon/ops/reduce.hpp"
@@ -29,6 +30,9 @@ template <std::same_as<Dtype> D>
 Tensor arange(Number end, D dtype, Device device = {}) { return arange(0, end, 1, dtype, device); }
 template <std::same_as<Dtype> D>
 Tensor arange(Number start, Number end, D dtype, Device device = {}) { return arange(start, end, 1, dtype, device); }
+// The identity [n, n].
+template <std::same_as<Dtype> D>
+Tensor eye(Int n, D dtype, Device device = {}) { return eye(n, n, dtype, device); }
 // Normal numbers of this mean and standard deviation; where these are tensors, one for each of their elements.
 inline Tensor normal(double mean, double deviation, Ints sizes, Dtype dtype = {}, Device device = {}) {
   if (!(deviation >= 0)) fail(detail::joined({"normal: std is ", std::to_string(deviation), ", expected at least 0"}));
@@ -120,7 +124,7 @@ inline Tensor logsigmoid(const Tensor& x) { return log_sigmoid(x); }
 inline Tensor Tensor::clip(Operand min, Operand max) const { return tenon::clamp(*this, min, max); }
 inline std::vector<Tensor> Tensor::unbind(Int dim) const { return tenon::unbind(*this, dim); }
 inline Tensor Tensor::contiguous() const { return is_contiguous() ? *this : tenon::contiguous(*this); }
-inline Tensor Tensor::contiguous(const char* memory_format) const { return tenon::contiguous(*this, memory_format); }
+inline Tensor Tensor::contiguous(TextRef memory_format) const { return tenon::contiguous(*this, memory_format); }
 inline Tensor Tensor::max() const { return tenon::max(*this); }
 inline Tensor Tensor::min() const { return tenon::min(*this); }
 inline Tensor Tensor::where(Operand condition, Operand other) const { return tenon::where(condition, *this, other); }
@@ -129,6 +133,21 @@ inline const Tensor& Tensor::scatter_(Int dim, const Tensor& index, const Tensor
 inline const Tensor& Tensor::scatter_(Int dim, const Tensor& index, Number value) const { return copy_(scatter(dim, index, value)); }
 inline const Tensor& Tensor::scatter_add_(Int dim, const Tensor& index, const Tensor& src) const { return copy_(scatter_add(dim, index, src)); }
 inline const Tensor& Tensor::index_add_(Int dim, const Tensor& index, const Tensor& source) const { return copy_(index_add(dim, index, source)); }
+inline const Tensor& Tensor::scatter_reduce_(Int dim, const Tensor& index, const Tensor& src, TextRef reduce, bool include_self) const { return copy_(scatter_reduce(dim, index, src, reduce, include_self)); }
+inline const Tensor& Tensor::index_reduce_(Int dim, const Tensor& index, const Tensor& source, TextRef reduce, bool include_self) const { return copy_(index_reduce(dim, index, source, reduce, include_self)); }
+inline const Tensor& Tensor::cumsum_(Int dim) const { return copy_(cumsum(dim)); }
+inline const Tensor& Tensor::cumprod_(Int dim) const { return copy_(cumprod(dim)); }
+inline const Tensor& Tensor::tril_(Int diagonal) const { return copy_(tril(diagonal)); }
+inline const Tensor& Tensor::triu_(Int diagonal) const { return copy_(triu(diagonal)); }
+inline const Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, Float beta, Float alpha) const { return copy_(addmm(a, b, beta, alpha)); }
+inline const Tensor& Tensor::baddbmm_(const Tensor& a, const Tensor& b, Float beta, Float alpha) const { return copy_(baddbmm(a, b, beta, alpha)); }
+inline const Tensor& Tensor::fill_diagonal_(Number value) const {
+  if (dim() != 2) fail(detail::joined({"fill_diagonal_: x has ", std::to_string(dim()), " dimensions, expected 2"}));
+  tenon::fill_(diagonal(), value);
+  return *this;
+}
+inline const Tensor& Tensor::random_(Int low, Int high) const { return copy_(randint(low, high, sizes(), int64, device())); }
+inline const Tensor& Tensor::random_(Int high) const { return random_(0, high); }
 inline Tensor Tensor::mT() const { return transpose(-2, -1); }
 inline Tensor Tensor::new_empty(Ints sizes, Dtype dtype) const { return empty(sizes, dtype ? dtype : this->dtype(), device()); }
 inline Tensor Tensor::new_zeros(Ints sizes, Dtype dtype) const { return zeros(sizes, dtype ? dtype : this->dtype(), device()); }

@@ -33,7 +33,7 @@ inline Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const Pairwi
 // The p-norm of the difference of each row of x1 [.., n, size] and each of x2 [.., m, size], [..,
 // n, m]. compute_mode: with p = 2 by a product of matrices where there are more than 25 rows,
 // always (use_mm_for_euclid_dist) or never (donot_use_mm_for_euclid_dist).
-inline Tensor cdist(const Tensor& x1, const Tensor& x2, Float p = 2.0, const char* compute_mode = "use_mm_for_euclid_dist_if_necessary") { return detail::call<Tensor>(detail::op<"cdist">, {x1, x2, p, compute_mode}); }
+inline Tensor cdist(const Tensor& x1, const Tensor& x2, Float p = 2.0, TextRef compute_mode = "use_mm_for_euclid_dist_if_necessary") { return detail::call<Tensor>(detail::op<"cdist">, {x1, x2, p, compute_mode}); }
 struct CdistOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float p = 2.0;

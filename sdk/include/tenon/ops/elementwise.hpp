@@ -355,9 +355,9 @@ inline Tensor selu_(const Tensor& x) { return detail::call<Tensor>(detail::op<"s
 // x times the normal distribution function of x; approximate is "none" or "tanh". Hendrycks &
 // Gimpel, arXiv:1606.08415.
 inline Tensor gelu(const Tensor& x) { return detail::call<Tensor>(detail::op<"gelu">, {x}); }
-inline Tensor gelu(const Tensor& x, const char* approximate) { return detail::call<Tensor>(detail::op<"gelu">, {x, approximate}); }
+inline Tensor gelu(const Tensor& x, TextRef approximate) { return detail::call<Tensor>(detail::op<"gelu">, {x, approximate}); }
 inline Tensor gelu_(const Tensor& x) { return detail::call<Tensor>(detail::op<"gelu_">, {x}); }
-inline Tensor gelu_(const Tensor& x, const char* approximate) { return detail::call<Tensor>(detail::op<"gelu_">, {x, approximate}); }
+inline Tensor gelu_(const Tensor& x, TextRef approximate) { return detail::call<Tensor>(detail::op<"gelu_">, {x, approximate}); }
 // x * sigmoid(x). Elfwing et al., arXiv:1702.03118.
 inline Tensor silu(const Tensor& x) { return detail::call<Tensor>(detail::op<"silu">, {x}); }
 inline Tensor silu_(const Tensor& x) { return detail::call<Tensor>(detail::op<"silu_">, {x}); }

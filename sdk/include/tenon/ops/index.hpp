@@ -120,17 +120,17 @@ inline Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& 
 inline Tensor masked_scatter_(const Tensor& x, const Tensor& mask, const Tensor& source) { return detail::call<Tensor>(detail::op<"masked_scatter_">, {x, mask, source}); }
 // A copy of x in which the elements of src that index sends to a place along dim are reduced there,
 // with that of x if include_self. reduce: sum, prod, mean, amax or amin.
-inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const char* reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"scatter_reduce">, {x, dim, index, src, reduce, include_self}); }
+inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, TextRef reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"scatter_reduce">, {x, dim, index, src, reduce, include_self}); }
 struct ScatterReduceOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool include_self = true;
 };
-inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const char* reduce, const ScatterReduceOptions& options) { return detail::call<Tensor>(detail::op<"scatter_reduce">, {x, dim, index, src, reduce, options.include_self}); }
+inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, TextRef reduce, const ScatterReduceOptions& options) { return detail::call<Tensor>(detail::op<"scatter_reduce">, {x, dim, index, src, reduce, options.include_self}); }
 // A copy of x in which the parts of source along dim that index [n] sends to one place are reduced
 // there, with that of x if include_self. reduce: prod, mean, amax or amin.
-inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, const char* reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"index_reduce">, {x, dim, index, source, reduce, include_self}); }
+inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, TextRef reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"index_reduce">, {x, dim, index, source, reduce, include_self}); }
 using IndexReduceOptions = ScatterReduceOptions;
-inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, const char* reduce, const IndexReduceOptions& options) { return detail::call<Tensor>(detail::op<"index_reduce">, {x, dim, index, source, reduce, options.include_self}); }
+inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, TextRef reduce, const IndexReduceOptions& options) { return detail::call<Tensor>(detail::op<"index_reduce">, {x, dim, index, source, reduce, options.include_self}); }
 
 }  // namespace v0
 }  // namespace tenon

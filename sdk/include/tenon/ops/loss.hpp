@@ -14,19 +14,19 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
 // (input - target)^2. reduction: "mean", "sum" or "none".
-inline Tensor mse_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"mse_loss">, {input, target, reduction}); }
+inline Tensor mse_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"mse_loss">, {input, target, reduction}); }
 struct MseLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string reduction = "mean";
 };
 inline Tensor mse_loss(const Tensor& input, const Tensor& target, const MseLossOptions& options) { return detail::call<Tensor>(detail::op<"mse_loss">, {input, target, options.reduction}); }
 // |input - target|. reduction: "mean", "sum" or "none".
-inline Tensor l1_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"l1_loss">, {input, target, reduction}); }
+inline Tensor l1_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"l1_loss">, {input, target, reduction}); }
 using L1LossOptions = MseLossOptions;
 inline Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossOptions& options) { return detail::call<Tensor>(detail::op<"l1_loss">, {input, target, options.reduction}); }
 // d * d / (2 * beta) where d = |input - target| is below beta, else d - beta / 2. Girshick,
 // arXiv:1504.08083.
-inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean", Float beta = 1.0) { return detail::call<Tensor>(detail::op<"smooth_l1_loss">, {input, target, reduction, beta}); }
+inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean", Float beta = 1.0) { return detail::call<Tensor>(detail::op<"smooth_l1_loss">, {input, target, reduction, beta}); }
 struct SmoothL1LossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string reduction = "mean";
@@ -34,7 +34,7 @@ struct SmoothL1LossOptions {
 };
 inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1LossOptions& options) { return detail::call<Tensor>(detail::op<"smooth_l1_loss">, {input, target, options.reduction, options.beta}); }
 // d * d / 2 where d = |input - target| is below delta, else delta * (d - delta / 2). Huber, 1964.
-inline Tensor huber_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean", Float delta = 1.0) { return detail::call<Tensor>(detail::op<"huber_loss">, {input, target, reduction, delta}); }
+inline Tensor huber_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean", Float delta = 1.0) { return detail::call<Tensor>(detail::op<"huber_loss">, {input, target, reduction, delta}); }
 struct HuberLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string reduction = "mean";
@@ -42,12 +42,12 @@ struct HuberLossOptions {
 };
 inline Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOptions& options) { return detail::call<Tensor>(detail::op<"huber_loss">, {input, target, options.reduction, options.delta}); }
 // log(1 + exp(-target * input)); target is 1 or -1.
-inline Tensor soft_margin_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"soft_margin_loss">, {input, target, reduction}); }
+inline Tensor soft_margin_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"soft_margin_loss">, {input, target, reduction}); }
 using SoftMarginLossOptions = MseLossOptions;
 inline Tensor soft_margin_loss(const Tensor& input, const Tensor& target, const SoftMarginLossOptions& options) { return detail::call<Tensor>(detail::op<"soft_margin_loss">, {input, target, options.reduction}); }
 // -(target * log(input) + (1 - target) * log(1 - input)), times weight; input: probabilities,
 // target: 0 to 1.
-inline Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"binary_cross_entropy">, {input, target, weight, reduction}); }
+inline Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {}, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"binary_cross_entropy">, {input, target, weight, reduction}); }
 // binary_cross_entropy of sigmoid(input), computed in one step; pos_weight scales the part of
 // target.
 struct BinaryCrossEntropyWithLogitsOptions {
@@ -59,7 +59,7 @@ inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor
 inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const BinaryCrossEntropyWithLogitsOptions& options) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, {input, target, Tensor(), options.reduction, options.pos_weight}); }
 // target * (log(target) - input), where input is log-probabilities, and target too with log_target.
 // reduction "batchmean" is the sum over the number of samples.
-inline Tensor kl_div(const Tensor& input, const Tensor& target, const char* reduction = "mean", bool log_target = false) { return detail::call<Tensor>(detail::op<"kl_div">, {input, target, reduction, log_target}); }
+inline Tensor kl_div(const Tensor& input, const Tensor& target, TextRef reduction = "mean", bool log_target = false) { return detail::call<Tensor>(detail::op<"kl_div">, {input, target, reduction, log_target}); }
 struct KlDivOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string reduction = "mean";
@@ -97,7 +97,7 @@ struct TripletMarginLossOptions {
 };
 inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const TripletMarginLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"triplet_margin_loss">, {anchor, positive, negative, options.margin, options.p, options.eps, options.swap, options.reduction}); }
 // max(-target * (input1 - input2) + margin, 0); target is 1 or -1.
-inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, Float margin = 0.0, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"margin_ranking_loss">, {input1, input2, target, margin, reduction}); }
+inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, Float margin = 0.0, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"margin_ranking_loss">, {input1, input2, target, margin, reduction}); }
 struct MarginRankingLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float margin = 0.0;
@@ -105,7 +105,7 @@ struct MarginRankingLossOptions {
 };
 inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, const MarginRankingLossOptions& options) { return detail::call<Tensor>(detail::op<"margin_ranking_loss">, {input1, input2, target, options.margin, options.reduction}); }
 // input where target is 1, and max(margin - input, 0) where it is -1.
-inline Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, Float margin = 1.0, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"hinge_embedding_loss">, {input, target, margin, reduction}); }
+inline Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, Float margin = 1.0, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"hinge_embedding_loss">, {input, target, margin, reduction}); }
 struct HingeEmbeddingLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float margin = 1.0;
@@ -114,7 +114,7 @@ struct HingeEmbeddingLossOptions {
 inline Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, const HingeEmbeddingLossOptions& options) { return detail::call<Tensor>(detail::op<"hinge_embedding_loss">, {input, target, options.margin, options.reduction}); }
 // 1 - cos(input1, input2) where target is 1, and max(cos - margin, 0) where it is -1; inputs [n,
 // size] and target [n], or [size] and a number.
-inline Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, Float margin = 0.0, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"cosine_embedding_loss">, {input1, input2, target, margin, reduction}); }
+inline Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, Float margin = 0.0, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"cosine_embedding_loss">, {input1, input2, target, margin, reduction}); }
 using CosineEmbeddingLossOptions = MarginRankingLossOptions;
 inline Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, const CosineEmbeddingLossOptions& options) { return detail::call<Tensor>(detail::op<"cosine_embedding_loss">, {input1, input2, target, options.margin, options.reduction}); }
 // The mean over all classes i but the target of max(margin - input[target] + input[i], 0)^p, times
@@ -129,12 +129,12 @@ struct MultiMarginLossOptions {
 inline Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"multi_margin_loss">, {input, target, options.p, options.margin, options.weight, options.reduction}); }
 // The sum over the targets j and all other classes i of max(1 - input[j] + input[i], 0), over the
 // number of classes; target [n, classes] lists classes and ends with -1.
-inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_margin_loss">, {input, target, reduction}); }
+inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_margin_loss">, {input, target, reduction}); }
 using MultilabelMarginLossOptions = MseLossOptions;
 inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, const MultilabelMarginLossOptions& options) { return detail::call<Tensor>(detail::op<"multilabel_margin_loss">, {input, target, options.reduction}); }
 // The mean over the last dimension of binary_cross_entropy_with_logits, times weight [classes];
 // target is 0 or 1.
-inline Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const char* reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_soft_margin_loss">, {input, target, weight, reduction}); }
+inline Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {}, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_soft_margin_loss">, {input, target, weight, reduction}); }
 // exp(input) - target * input, or input - target * log(input + eps) without log_input; full: with
 // Stirling's approximation of log(target!).
 struct PoissonNllLossOptions {

@@ -55,7 +55,7 @@ using AddbmmOptions = AddmmOptions;
 inline Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, const AddbmmOptions& options) { return detail::call<Tensor>(detail::op<"addbmm">, {x, a, b, options.beta, options.alpha}); }
 // Sums of products by an equation, as "bij,bjk->bik": over letters that the result has not, along
 // diagonals of letters that an operand has twice. "..." broadcasts.
-inline Tensor einsum(const char* equation, const Tensors& xs) { return detail::call<Tensor>(detail::op<"einsum">, {equation, xs}); }
+inline Tensor einsum(TextRef equation, const Tensors& xs) { return detail::call<Tensor>(detail::op<"einsum">, {equation, xs}); }
 // sum(x1[i] * weight[:, i, j] * x2[j]) for weight [out, m, n], plus bias [out].
 inline Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias = {}) { return detail::call<Tensor>(detail::op<"bilinear">, {x1, x2, weight, bias}); }
 // x [.., in] times weight [out, in] transposed, plus bias [out].

@@ -247,8 +247,8 @@ inline std::tuple<Tensor, Tensor> TensorMethods::median(std::optional<Int> dim, 
 inline std::tuple<Tensor, Tensor> TensorMethods::nanmedian(std::optional<Int> dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"nanmedian">, {self(), dim, keepdim}); }
 inline std::tuple<Tensor, Tensor> TensorMethods::kthvalue(Int k, Int dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"kthvalue">, {self(), k, dim, keepdim}); }
 inline std::tuple<Tensor, Tensor> TensorMethods::mode(Int dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"mode">, {self(), dim, keepdim}); }
-inline Tensor TensorMethods::quantile(Operand q, std::optional<Int> dim, bool keepdim, const char* interpolation) const { return detail::call<Tensor>(detail::op<"quantile">, {self(), q, dim, keepdim, interpolation}); }
-inline Tensor TensorMethods::nanquantile(Operand q, std::optional<Int> dim, bool keepdim, const char* interpolation) const { return detail::call<Tensor>(detail::op<"nanquantile">, {self(), q, dim, keepdim, interpolation}); }
+inline Tensor TensorMethods::quantile(Operand q, std::optional<Int> dim, bool keepdim, TextRef interpolation) const { return detail::call<Tensor>(detail::op<"quantile">, {self(), q, dim, keepdim, interpolation}); }
+inline Tensor TensorMethods::nanquantile(Operand q, std::optional<Int> dim, bool keepdim, TextRef interpolation) const { return detail::call<Tensor>(detail::op<"nanquantile">, {self(), q, dim, keepdim, interpolation}); }
 inline Tensor TensorMethods::nansum(Ints dims, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"nansum">, {self(), dims, keepdim, dtype}); }
 inline Tensor TensorMethods::nanmean(Ints dims, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"nanmean">, {self(), dims, keepdim, dtype}); }
 inline std::tuple<Tensor, Tensor> TensorMethods::aminmax(std::optional<Int> dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"aminmax">, {self(), dim, keepdim}); }
@@ -337,8 +337,8 @@ inline Tensor TensorMethods::index_fill(Int dim, Operand index, Operand value) c
 inline Tensor TensorMethods::index_fill_(Int dim, Operand index, Operand value) const { return detail::call<Tensor>(detail::op<"index_fill_">, {self(), dim, index, value}); }
 inline Tensor TensorMethods::masked_scatter(const Tensor& mask, const Tensor& source) const { return detail::call<Tensor>(detail::op<"masked_scatter">, {self(), mask, source}); }
 inline Tensor TensorMethods::masked_scatter_(const Tensor& mask, const Tensor& source) const { return detail::call<Tensor>(detail::op<"masked_scatter_">, {self(), mask, source}); }
-inline Tensor TensorMethods::scatter_reduce(Int dim, const Tensor& index, const Tensor& src, const char* reduce, bool include_self) const { return detail::call<Tensor>(detail::op<"scatter_reduce">, {self(), dim, index, src, reduce, include_self}); }
-inline Tensor TensorMethods::index_reduce(Int dim, const Tensor& index, const Tensor& source, const char* reduce, bool include_self) const { return detail::call<Tensor>(detail::op<"index_reduce">, {self(), dim, index, source, reduce, include_self}); }
+inline Tensor TensorMethods::scatter_reduce(Int dim, const Tensor& index, const Tensor& src, TextRef reduce, bool include_self) const { return detail::call<Tensor>(detail::op<"scatter_reduce">, {self(), dim, index, src, reduce, include_self}); }
+inline Tensor TensorMethods::index_reduce(Int dim, const Tensor& index, const Tensor& source, TextRef reduce, bool include_self) const { return detail::call<Tensor>(detail::op<"index_reduce">, {self(), dim, index, source, reduce, include_self}); }
 inline Tensor TensorMethods::softmax(Int dim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"softmax">, {self(), dim, dtype}); }
 inline Tensor TensorMethods::log_softmax(Int dim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"log_softmax">, {self(), dim, dtype}); }
 inline Tensor TensorMethods::dist(const Tensor& y, Float p) const { return detail::call<Tensor>(detail::op<"dist">, {self(), y, p}); }

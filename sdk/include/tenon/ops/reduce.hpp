@@ -191,7 +191,7 @@ inline std::tuple<Tensor, Tensor> mode(const Tensor& x, const ModeOptions& optio
 // The value below which the part q of x along dim lies, or of all elements where dim is None. q is
 // a number or a tensor of at most 1 dimension, which then comes first. Between two values
 // interpolation chooses: linear, lower, higher, midpoint or nearest. NaN where there is one.
-inline Tensor quantile(Operand x, Operand q, std::optional<Int> dim = {}, bool keepdim = false, const char* interpolation = "linear") { return detail::call<Tensor>(detail::op<"quantile">, {x, q, dim, keepdim, interpolation}); }
+inline Tensor quantile(Operand x, Operand q, std::optional<Int> dim = {}, bool keepdim = false, TextRef interpolation = "linear") { return detail::call<Tensor>(detail::op<"quantile">, {x, q, dim, keepdim, interpolation}); }
 struct QuantileOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::optional<Int> dim = {};
@@ -200,7 +200,7 @@ struct QuantileOptions {
 };
 inline Tensor quantile(Operand x, Operand q, const QuantileOptions& options) { return detail::call<Tensor>(detail::op<"quantile">, {x, q, options.dim, options.keepdim, options.interpolation}); }
 // quantile(x, q, dim, keepdim, interpolation) of the elements that are not NaN.
-inline Tensor nanquantile(Operand x, Operand q, std::optional<Int> dim = {}, bool keepdim = false, const char* interpolation = "linear") { return detail::call<Tensor>(detail::op<"nanquantile">, {x, q, dim, keepdim, interpolation}); }
+inline Tensor nanquantile(Operand x, Operand q, std::optional<Int> dim = {}, bool keepdim = false, TextRef interpolation = "linear") { return detail::call<Tensor>(detail::op<"nanquantile">, {x, q, dim, keepdim, interpolation}); }
 using NanquantileOptions = QuantileOptions;
 inline Tensor nanquantile(Operand x, Operand q, const NanquantileOptions& options) { return detail::call<Tensor>(detail::op<"nanquantile">, {x, q, options.dim, options.keepdim, options.interpolation}); }
 // sum(x, dims, keepdim, dtype) with 0 in the place of NaN.

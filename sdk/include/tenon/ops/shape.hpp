@@ -78,7 +78,7 @@ inline Tensor diagonal(const Tensor& x, const DiagonalOptions& options) { return
 inline Tensor broadcast_to(const Tensor& x, Ints sizes) { return detail::call<Tensor>(detail::op<"broadcast_to">, {x, sizes}); }
 // x itself where it lies so already, else a copy. memory_format: "contiguous", or "channels_last",
 // in which dimension 1 lies innermost.
-inline Tensor contiguous(const Tensor& x, const char* memory_format = "contiguous") { return detail::call<Tensor>(detail::op<"contiguous">, {x, memory_format}); }
+inline Tensor contiguous(const Tensor& x, TextRef memory_format = "contiguous") { return detail::call<Tensor>(detail::op<"contiguous">, {x, memory_format}); }
 struct ContiguousOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string memory_format = "contiguous";
@@ -100,7 +100,7 @@ inline std::vector<Tensor> chunk(const Tensor& x, Int chunks, Int dim = 0) { ret
 using ChunkOptions = SplitOptions;
 inline std::vector<Tensor> chunk(const Tensor& x, Int chunks, const ChunkOptions& options) { return detail::call<std::vector<Tensor>>(detail::op<"chunk">, {x, chunks, options.dim}); }
 // Each x [n_i] spread over all sizes [n_0, n_1, ..]; indexing "xy" swaps the first two.
-inline std::vector<Tensor> meshgrid(const Tensors& xs, const char* indexing = "ij") { return detail::call<std::vector<Tensor>>(detail::op<"meshgrid">, {xs, indexing}); }
+inline std::vector<Tensor> meshgrid(const Tensors& xs, TextRef indexing = "ij") { return detail::call<std::vector<Tensor>>(detail::op<"meshgrid">, {xs, indexing}); }
 struct MeshgridOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string indexing = "ij";
@@ -130,7 +130,7 @@ using TrilOptions = TriuOptions;
 inline Tensor tril(const Tensor& x, const TrilOptions& options) { return detail::call<Tensor>(detail::op<"tril">, {x, options.diagonal}); }
 // x with borders. pad: two numbers a dimension, before and behind, the last dimension first; mode:
 // "constant" (value), "reflect", "replicate" or "circular".
-inline Tensor pad(const Tensor& x, Ints pad, const char* mode = "constant", Number value = 0) { return detail::call<Tensor>(detail::op<"pad">, {x, pad, mode, value}); }
+inline Tensor pad(const Tensor& x, Ints pad, TextRef mode = "constant", Number value = 0) { return detail::call<Tensor>(detail::op<"pad">, {x, pad, mode, value}); }
 struct PadOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string mode = "constant";

@@ -254,8 +254,8 @@ class TensorMethods {
   std::tuple<Tensor, Tensor> nanmedian(std::optional<Int> dim = {}, bool keepdim = false) const;
   std::tuple<Tensor, Tensor> kthvalue(Int k, Int dim = -1, bool keepdim = false) const;
   std::tuple<Tensor, Tensor> mode(Int dim = -1, bool keepdim = false) const;
-  Tensor quantile(Operand q, std::optional<Int> dim = {}, bool keepdim = false, const char* interpolation = "linear") const;
-  Tensor nanquantile(Operand q, std::optional<Int> dim = {}, bool keepdim = false, const char* interpolation = "linear") const;
+  Tensor quantile(Operand q, std::optional<Int> dim = {}, bool keepdim = false, TextRef interpolation = "linear") const;
+  Tensor nanquantile(Operand q, std::optional<Int> dim = {}, bool keepdim = false, TextRef interpolation = "linear") const;
   Tensor nansum(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
   Tensor nanmean(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
   std::tuple<Tensor, Tensor> aminmax(std::optional<Int> dim = {}, bool keepdim = false) const;
@@ -344,8 +344,8 @@ class TensorMethods {
   Tensor index_fill_(Int dim, Operand index, Operand value) const;
   Tensor masked_scatter(const Tensor& mask, const Tensor& source) const;
   Tensor masked_scatter_(const Tensor& mask, const Tensor& source) const;
-  Tensor scatter_reduce(Int dim, const Tensor& index, const Tensor& src, const char* reduce, bool include_self = true) const;
-  Tensor index_reduce(Int dim, const Tensor& index, const Tensor& source, const char* reduce, bool include_self = true) const;
+  Tensor scatter_reduce(Int dim, const Tensor& index, const Tensor& src, TextRef reduce, bool include_self = true) const;
+  Tensor index_reduce(Int dim, const Tensor& index, const Tensor& source, TextRef reduce, bool include_self = true) const;
   Tensor softmax(Int dim = -1, Dtype dtype = {}) const;
   Tensor log_softmax(Int dim = -1, Dtype dtype = {}) const;
   Tensor dist(const Tensor& y, Float p = 2.0) const;

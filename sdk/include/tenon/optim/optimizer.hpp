@@ -34,15 +34,15 @@ class ParamGroup {
     return Tensors(tensors, n).to_vector();
   }
   template <typename T>
-  T option(const char* name) const {
+  T option(TextRef name) const {
     tn_value value;
-    check(detail::api.object->group_option(optimizer_.get(), index_, name, &value));
+    check(detail::api.object->group_option(optimizer_.get(), index_, name.c_str(), &value));
     return detail::Unpack<T>::borrow(value);
   }
   template <typename T>
-  void set_option(const char* name, const T& value) const {
+  void set_option(TextRef name, const T& value) const {
     const tn_value v = detail::to_value(value);
-    check(detail::api.object->set_group_option(optimizer_.get(), index_, name, &v));
+    check(detail::api.object->set_group_option(optimizer_.get(), index_, name.c_str(), &v));
   }
   double lr() const { return option<double>("lr"); }
   void set_lr(double lr) const {
@@ -66,7 +66,7 @@ class Optimizer : public Object {
   }
   // By a factory's name; its first option is the list of parameters.
   template <typename... Options>
-  static Optimizer create(const char* factory, const std::vector<Tensor>& parameters,
+  static Optimizer create(TextRef factory, const std::vector<Tensor>& parameters,
                           const Options&... options) {
     return Optimizer(Object::create(factory, parameters, options...));
   }
@@ -142,18 +142,18 @@ class Optimizer : public Object {
 
   // An option of all groups, and of one. Values as the factory's schema has them.
   template <typename T>
-  void set_option(const char* name, const T& value) const {
+  void set_option(TextRef name, const T& value) const {
     for (uint32_t i = 0; i < n_groups(); ++i) set_group_option(i, name, value);
   }
   template <typename T>
-  void set_group_option(uint32_t group, const char* name, const T& value) const {
+  void set_group_option(uint32_t group, TextRef name, const T& value) const {
     const tn_value v = detail::to_value(value);
-    check(detail::api.object->set_group_option(get(), group, name, &v));
+    check(detail::api.object->set_group_option(get(), group, name.c_str(), &v));
   }
   template <typename T>
-  T group_option(uint32_t group, const char* name) const {
+  T group_option(uint32_t group, TextRef name) const {
     tn_value value;
-    check(detail::api.object->group_option(get(), group, name, &value));
+    check(detail::api.object->group_option(get(), group, name.c_str(), &value));
     return detail::Unpack<T>::borrow(value);
   }
   // The learning rate of the first group; of all groups.

@@ -70,6 +70,8 @@ class ReduceLROnPlateau {
 
   double best() const { return best_; }
   int64_t current() const { return step_; }  // how often it was told
+  // The rate of each group as it is now.
+  std::vector<double> get_last_lr() const { return detail::rates_of(optimizer_); }
 
   // To go on where a saved training was; the rates are in the optimizer's own state.
   NamedTensors state_dict() const {

@@ -59,6 +59,13 @@ inline Tensor schedule_entry(const char* schedule, const NamedTensors& state, co
   }
   fail(joined({schedule, ": '", name, "' is missing in the state"}));
 }
+// The rate of each group.
+inline std::vector<double> rates_of(const optim::Optimizer& optimizer) {
+  std::vector<double> rates;
+  for (uint32_t i = 0; i < optimizer.n_groups(); ++i)
+    rates.push_back(optimizer.group_option<double>(i, "lr"));
+  return rates;
+}
 // From `start` at 0 to `end` at 1.
 inline double annealed(bool by_cosine, double start, double end, double part) {
   if (!by_cosine) return start + (end - start) * part;
@@ -372,6 +379,8 @@ class Scheduler {
     step_ = step;
   }
   int64_t current() const { return step_; }
+  // The rate of each group as it is now.
+  std::vector<double> get_last_lr() const { return detail::rates_of(optimizer_); }
 
   // The step, and the own rates of the groups: an optimizer whose state was loaded has the rates of
   // a later step, from which a new Scheduler would go.
