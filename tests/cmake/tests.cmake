@@ -35,8 +35,8 @@ set_target_properties(tests_precompiled tests_precompiled_users PROPERTIES UNOPT
 # the core instead and sees their headers, with ALONE it links nothing of Tenon. DEPENDS are targets that it needs when it runs.
 # OPTIMIZED is for tests that compute much themselves: all others are compiled without optimization, which is faster.
 #
-# The target <label>_tests builds the programs that have a label. With sanitizers, those of the label `parity` are not built with the
-# rest: they repeat with other numbers what is looked at already.
+# The target <label>_tests builds the programs that have a label. With sanitizers, those of the labels `parity` and `variant`, which
+# repeat what is looked at already, and are left out of what runs there, are not built with the rest.
 function(tenon_add_tests)
   cmake_parse_arguments(TEST "INNER;ALONE;OPTIMIZED" "" "LINK;DEPENDS;LABELS;ENVIRONMENT" ${ARGN})
   foreach(name IN LISTS TEST_UNPARSED_ARGUMENTS)
@@ -78,7 +78,7 @@ function(tenon_label_program name)
       add_dependencies(${label}_tests tenon_ops tenon_layers tenon_optimizers tenon_amp tenon_files tenon_ref tenon_cpu)
     endif()
     add_dependencies(${label}_tests ${name})
-    if(TENON_SANITIZE AND label STREQUAL "parity")
+    if(TENON_SANITIZE AND label MATCHES "^(parity|variant)$")
       set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
   endforeach()

@@ -1,8 +1,9 @@
 // What the real NVRTC makes of kernel texts, looked at more closely: registers, shared memory and
 // occupancy of chosen kernels, held against tests/cuda/golden/registers.txt where NVRTC is of the
 // version that the table was written with (TENON_UPDATE_GOLDEN=1 writes it anew), and PTX where it
-// decides. The default form compares the kernels whose texts are those of the table, and reads the PTX
-// of every 16th text; the long form wants a whole table, and reads all.
+// decides. The default form compares the kernels whose texts are those of the table, each on one of the
+// three architectures in turn, and reads the PTX of every 16th text; the long form wants a whole table,
+// and reads all.
 #include <cuda_occupancy.h>
 
 #include <cmath>
@@ -145,17 +146,28 @@ string digits_of(const string& text) {
   return digits;
 }
 
-// A row of each kernel: "name: entry | text" and its numbers for the three architectures.
-std::map<string, string> rows_of(const Compiler& compiler, const Chosen& chosen) {
-  std::map<string, string> rows;
-  for (const char* architecture : nvrtc::kArchitectures) {
-    const nvrtc::Outcome outcome = compiler.compile(chosen.text, architecture);
-    EXPECT_TRUE(outcome.is_compiled) << outcome.log;
-    for (const nvrtc::Kernel& kernel : outcome.kernels()) {
-      string& row = rows[chosen.name + ": " + kernel.name + " | " + digits_of(chosen.text)];
-      row += " | " + std::to_string(kernel.registers) + " " + std::to_string(kernel.shared) + " " +
-             std::to_string(occupancy(architecture, kernel)) + "%";
-    }
+// Of each kernel, "name: entry | text", its numbers on an architecture.
+std::map<string, string> numbers_of(const Compiler& compiler, const Chosen& chosen,
+                                    const string& architecture) {
+  std::map<string, string> numbers;
+  const nvrtc::Outcome outcome = compiler.compile(chosen.text, architecture);
+  EXPECT_TRUE(outcome.is_compiled) << outcome.log;
+  for (const nvrtc::Kernel& kernel : outcome.kernels()) {
+    numbers[chosen.name + ": " + kernel.name + " | " + digits_of(chosen.text)] =
+        std::to_string(kernel.registers) + " " + std::to_string(kernel.shared) + " " +
+        std::to_string(occupancy(architecture, kernel)) + "%";
+  }
+  return numbers;
+}
+
+// The rows of a table by "name: entry | text", each with its numbers for the three architectures.
+std::map<string, std::vector<string>> rows_of(const string& table) {
+  std::map<string, std::vector<string>> rows;
+  static const std::regex row("(.*) \\| (.*%) \\| (.*%) \\| (.*%)");
+  std::istringstream lines(table);
+  std::smatch match;
+  for (string line; std::getline(lines, line);) {
+    if (std::regex_match(line, match, row)) rows[match[1]] = {match[2], match[3], match[4]};
   }
   return rows;
 }
@@ -178,18 +190,28 @@ TEST(CudaRegisters, AreThoseOfTheTable) {
   const string head = kHead + compiler.version() + "\n", table = nvrtc::read(table_file());
   if (!updates && !has(table, head)) GTEST_SKIP() << "the table is of another NVRTC";
   for (Chosen& one : hand_written(texts)) chosen.push_back(std::move(one));
+  const auto rows = rows_of(table);
+  const bool whole = updates || long_form();
   string text = head;
-  for (const Chosen& one : chosen) {
-    if (!updates && !long_form() && !has(table, " | " + digits_of(one.text) + " | ")) continue;
-    for (const auto& [name, numbers] : rows_of(compiler, one)) {
-      text += name + numbers + "\n";
-      EXPECT_TRUE(updates || has(table, name + numbers + "\n"))
-          << name << numbers << ": the table has other numbers, or lacks it. If that is meant, run "
-          << "this test with TENON_UPDATE_GOLDEN=1";
+  for (size_t k = 0; k < chosen.size(); ++k) {
+    if (!whole && !has(table, " | " + digits_of(chosen[k].text) + " | ")) continue;
+    std::map<string, string> lines;
+    for (size_t a = 0; a < 3; ++a) {
+      if (!whole && k % 3 != a) continue;
+      const char* const architecture = nvrtc::kArchitectures[a];
+      for (const auto& [name, numbers] : numbers_of(compiler, chosen[k], architecture)) {
+        lines[name] += " | " + numbers;
+        const auto row = rows.find(name);
+        EXPECT_TRUE(updates || (row != rows.end() && row->second[a] == numbers))
+            << name << " | " << numbers << " on sm_" << architecture
+            << ": the table has other numbers, or lacks it. If that is meant, run this test with "
+            << "TENON_UPDATE_GOLDEN=1";
+      }
     }
+    for (const auto& [name, numbers] : lines) text += name + numbers + "\n";
   }
   if (updates) std::ofstream(table_file()) << text;
-  if (long_form() || updates) {
+  if (whole) {
     EXPECT_EQ(nvrtc::read(table_file()), text);
   }
 }

@@ -5,7 +5,6 @@
 #include "vector/convert.h"
 #include "vector/fold.h"
 #include "vector/gemm.h"
-#include "vector/gemm_bfloat.h"
 #include "vector/norm.h"
 #include "vector/optim.h"
 #include "vector/philox.h"
@@ -181,11 +180,7 @@ void gemm(const GemmArgs& g) {
     case TN_FLOAT16:
       return gemm_of<TN_FLOAT16, float>(g);
     default:
-#if defined(__AVX512BF16__)
-      return gemm_bfloat(g);
-#else
       return gemm_of<TN_BFLOAT16, float>(g);
-#endif
   }
 }
 
@@ -196,20 +191,13 @@ int64_t gemm_scratch(int64_t m, int64_t n, int64_t k, tn_dtype dtype,
     return dtype == TN_FLOAT64 ? narrow_scratch<double>(n, k) : narrow_scratch<float>(n, k);
   }
 #endif
-#if defined(__AVX512BF16__)
-  if (dtype == TN_BFLOAT16) {
-    return PairScratch(m, n, k).bytes;
-  }
-#endif
   return dtype == TN_FLOAT64 ? Scratch<double>(m, n, k, true).bytes
                              : Scratch<float>(m, n, k, true).bytes;
 }
 
 constexpr Table make() {
   Table t = {};
-#if defined(__AVX512BF16__)
-  t.name = "avx512_bf16";
-#elif defined(__AVX512F__)
+#if defined(__AVX512F__)
   t.name = "avx512";
 #elif defined(__AVX2__)
   t.name = "avx2";

@@ -11,10 +11,25 @@ extern const Table kBaselineTable;
 #if defined(__x86_64__)
 extern const Table kAvx2Table;
 extern const Table kAvx512Table;
-extern const Table kAvx512Bf16Table;
 #endif
 
 namespace {
+
+#if defined(__x86_64__)
+// The table for AVX-512 with products of bfloat16 by instructions of their own.
+Table with_bfloat_products() {
+  Table table = kAvx512Table;
+  table.name = "avx512_bf16";
+  table.gemm = [](const GemmArgs& g) {
+    (g.dtype == TN_BFLOAT16 ? kBfloatFunctions.gemm : kAvx512Table.gemm)(g);
+  };
+  table.gemm_scratch = [](int64_t m, int64_t n, int64_t k, tn_dtype dtype, bool narrow) {
+    return dtype == TN_BFLOAT16 ? kBfloatFunctions.scratch(m, n, k)
+                                : kAvx512Table.gemm_scratch(m, n, k, dtype, narrow);
+  };
+  return table;
+}
+#endif
 
 const Table& choose() {
 #if defined(__x86_64__)
@@ -33,7 +48,8 @@ const Table& choose() {
     limit = 2;
   }
   if (limit >= 3 && __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16")) {
-    return kAvx512Bf16Table;
+    static const Table table = with_bfloat_products();
+    return table;
   }
   if (limit >= 2 && __builtin_cpu_supports("x86-64-v4")) {
     return kAvx512Table;

@@ -46,6 +46,13 @@ struct GemmArgs {
   char* scratch;  // gemm_scratch(...) bytes, 64-byte aligned
 };
 
+// Products of bfloat16 by instructions of its own (gemm_bfloat.cpp), as Table has them of all dtypes.
+struct BfloatFunctions {
+  void (*gemm)(const GemmArgs&);
+  int64_t (*scratch)(int64_t m, int64_t n, int64_t k);
+};
+extern const BfloatFunctions kBfloatFunctions;
+
 // Dense rows of normalizations and softmax, in float32.
 struct RowFunctions {
   double (*sum)(const float* x, int64_t n);

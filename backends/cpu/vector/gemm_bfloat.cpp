@@ -1,10 +1,7 @@
 // Matrix products of bfloat16 on one thread, for processors that multiply it themselves: VDPBF16PS
 // multiplies two elements along the depth at once and adds both to a sum in float32, so it does
-// twice the work of a product of floats. Panels hold such pairs. Part of gemm.h.
-#pragma once
-
-#if defined(__AVX512BF16__)
-
+// twice the work of a product of floats. Panels hold such pairs. All else is of the table for
+// AVX-512.
 #include "vector/convert.h"
 #include "vector/gemm_pack.h"
 #include "vector/lanes.h"
@@ -240,6 +237,10 @@ void gemm_bfloat(const GemmArgs& g) {
   }
 }
 
+int64_t scratch(int64_t m, int64_t n, int64_t k) { return PairScratch(m, n, k).bytes; }
+
 }  // namespace
+
+constinit const BfloatFunctions kBfloatFunctions = {gemm_bfloat, scratch};
+
 }  // namespace tenon::cpu_backend
-#endif
