@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "config.h"
+#include "formula_schedule.h"
 #include "text.h"
 
 namespace tenon::cli {
@@ -147,6 +148,16 @@ MakeSchedule read_polynomial(Source& source) {
   };
 }
 
+MakeSchedule read_function(Source& source) {
+  const std::string formula = source.fields.string("rate");
+  try {
+    const FormulaSchedule schedule(formula);
+    return [=](int64_t steps) { return optim::Schedule(schedule.of(steps)); };
+  } catch (const Error& error) {
+    source.fail(source.fields.require("rate").line, error.what());
+  }
+}
+
 // The schedules of which another is made.
 class Parts {
  public:
@@ -230,19 +241,13 @@ struct ScheduleKind {
   MakeSchedule (*read)(Source& source);
 };
 constexpr ScheduleKind kScheduleKinds[] = {
-    {"constant", read_constant},
-    {"step", read_step},
-    {"cosine", read_cosine},
-    {"multi_step", read_multi_step},
-    {"exponential", read_exponential},
-    {"warm_restarts", read_warm_restarts},
-    {"one_cycle", read_one_cycle},
-    {"cyclic", read_cyclic},
-    {"linear", read_linear},
-    {"polynomial", read_polynomial},
-    {"chained", read_chained},
-    {"sequential", read_sequential},
-    {"plateau", nullptr},
+    {"constant", read_constant},       {"step", read_step},
+    {"cosine", read_cosine},           {"multi_step", read_multi_step},
+    {"exponential", read_exponential}, {"warm_restarts", read_warm_restarts},
+    {"one_cycle", read_one_cycle},     {"cyclic", read_cyclic},
+    {"linear", read_linear},           {"polynomial", read_polynomial},
+    {"function", read_function},       {"chained", read_chained},
+    {"sequential", read_sequential},   {"plateau", nullptr},
 };
 
 MakeSchedule read_any(Source& source, bool within) {

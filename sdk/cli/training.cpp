@@ -248,7 +248,12 @@ Trainer make_trainer(const Training& training, bool compile) {
     if (training.precision->scaler().is_enabled()) options.scaler = &training.precision->scaler();
   }
   try {
-    if (config.schedule.make) options.schedule = config.schedule.make(steps_of(training));
+    if (config.schedule.make) {
+      const int64_t steps = steps_of(training);
+      options.schedule = config.schedule.make(steps);
+      // A formula looks at all of its steps when it is first asked.
+      options.schedule.at(std::max<int64_t>(steps, 1) - 1, training.optimizer.lr());
+    }
     optim::Scheduler::expect_momentum(training.optimizer, options.schedule);
   } catch (const Error& error) {
     fail_at(config.file, config.schedule.line, fmt::format("schedule: {}", error.what()));

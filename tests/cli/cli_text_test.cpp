@@ -225,6 +225,14 @@ TEST_F(TextTest, SchedulesGiveTheLearningRates) {
       "step_size_down": 1, "mode": "triangular2"})",
                6),
          {0.01, 0.03, 0.05, 0.01, 0.02, 0.03});
+  expect(rates(R"({"schedule": "function", "rate": "where(step < 2, 1, 0.5 ** (step / steps)) * lr"
+})",
+               4),
+         {0.01, 0.01, 0.01 * std::exp2(-0.5), 0.01 * std::exp2(-0.75)});
+  expect(rates(R"({"schedule": "function", "warmup_steps": 2, "rate": "1 / (4 + step) + 0"
+})",
+               4),
+         {0.005, 0.01, 0.25, 0.2});
   expect(rates(R"({"schedule": "chained", "schedules": [
       {"schedule": "constant", "warmup_steps": 4},
       {"schedule": "step", "step_size": 2, "gamma": 0.1}]})",
@@ -330,7 +338,8 @@ TEST_F(TextTest, WhatIsWrongInATrainingOfTextIsNamedWithItsLine) {
       {{{"\"context\": 16", "\"context\": 100000"}},
        "expected more than the context, 100000, in each"},
       {{{"\"context\": 16", "\"context\": 17"}},
-       "t.json:5: model: layer 1: PositionalEmbedding: x is [2, 17, 16], expected [.., n, 16] with "
+       "t.json:5: model: layer 1: PositionalEmbedding: x is [2, 17, 16], expected [.., n, 16] "
+       "with "
        "at most 16 positions"},
       {{{"\"context\": 16", "\"context\": 0"}},
        "t.json:2: data: context is 0, expected at least 1"},
@@ -344,7 +353,8 @@ TEST_F(TextTest, WhatIsWrongInATrainingOfTextIsNamedWithItsLine) {
       {{{"\"text\": \"text.txt\", ", ""}}, "t.json:2: data: one of the fields csv, "},
       {{{"\"repeat\": 2", "\"repeat\": 0"}}, "t.json:6: layer: repeat is 0, expected at least 1"},
       {{{"16, \"out_features\": \"vocab\"", "16, \"out_features\": 21"}},
-       "t.json:3: model: gives a tensor of shape [32, 21] for 2 windows of 16 characters, expected "
+       "t.json:3: model: gives a tensor of shape [32, 21] for 2 windows of 16 characters, "
+       "expected "
        "[32, 22]"},
       {{{"\"num_embeddings\": \"vocab\"", "\"num_embeddings\": 21"}},
        "t.json:4: model: layer 0: Embedding: embedding: gather: index 21"},
@@ -353,7 +363,7 @@ TEST_F(TextTest, WhatIsWrongInATrainingOfTextIsNamedWithItsLine) {
       {{{"\"cosine\"", "\"cosin\""}},
        "t.json:13: schedule: there is no 'cosin'; did you mean 'cosine'? (known are constant, "
        "step, cosine, multi_step, exponential, warm_restarts, one_cycle, cyclic, linear, "
-       "polynomial, chained, sequential, plateau)"},
+       "polynomial, function, chained, sequential, plateau)"},
       {{{"\"cosine\"", "\"multi_step\", \"milestones\": [2, -1]"}},
        "t.json:13: schedule: milestones is a list of steps from 0, as [100, 200]"},
       {{{"\"cosine\"", "\"exponential\""}}, "t.json:13: schedule: the field 'gamma' is missing"},
@@ -373,11 +383,18 @@ TEST_F(TextTest, WhatIsWrongInATrainingOfTextIsNamedWithItsLine) {
       {{{"\"AdamW\"", "\"Adagrad\""}, {"\"cosine\"", "\"one_cycle\", \"max_lr\": 1"}},
        "t.json:13: schedule: Adagrad has neither momentum nor betas: the optimizer must support "
        "momentum or beta1 where the schedule's cycle_momentum is set"},
+      {{{"\"cosine\"", "\"function\""}}, "t.json:13: schedule: the field 'rate' is missing"},
+      {{{"\"cosine\"", "\"function\", \"rate\": \"lr * stop\""}},
+       "t.json:13: schedule: rate: column 6"},
+      {{{"\"cosine\"", "\"function\", \"rate\": \"lr - step / 2000\""}},
+       "t.json:13: schedule: the rate of step 21 is -0.0005, expected a finite number of at "
+       "least 0"},
       {{{"\"cosine\"", "\"chained\""}}, "t.json:13: schedule: the field 'schedules' is missing"},
       {{{"\"cosine\"", "\"chained\", \"schedules\": []"}},
        "t.json:13: schedule: schedules is a list of schedules, each an object as this one"},
       {{{"\"cosine\"",
-         "\"chained\", \"schedules\": [{\"schedule\": \"constant\"},\n{\"schedule\": \"stop\"}]"}},
+         "\"chained\", \"schedules\": [{\"schedule\": \"constant\"},\n{\"schedule\": "
+         "\"stop\"}]"}},
        "t.json:14: schedule: schedules[1]: there is no 'stop'; did you mean 'step'? (known are "
        "constant, "},
       {{{"\"cosine\"",
@@ -395,8 +412,10 @@ TEST_F(TextTest, WhatIsWrongInATrainingOfTextIsNamedWithItsLine) {
          "\"div_factor\": 1e-320}]"}},
        "t.json:13: schedule: schedules[0]: OneCycleLR: max_lr / div_factor is inf"},
       {{{"\"cosine\"",
-         "\"sequential\", \"milestones\": [5, 2], \"schedules\": [{\"schedule\": \"constant\"}]"}},
-       "t.json:13: schedule: milestones is [5, 2], expected the steps at which the second of the 1 "
+         "\"sequential\", \"milestones\": [5, 2], \"schedules\": [{\"schedule\": "
+         "\"constant\"}]"}},
+       "t.json:13: schedule: milestones is [5, 2], expected the steps at which the second of the "
+       "1 "
        "schedules begins, and so on"},
       {{{"\"cosine\"", "\"linear\", \"end_factor\": -1"}},
        "t.json:13: schedule: end_factor is -1, expected a number from 0 to 1"},

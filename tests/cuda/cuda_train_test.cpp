@@ -19,12 +19,12 @@ struct CudaTrain : cli::CliTest {
   }
 };
 
-TEST_F(CudaTrain, TheMlpReachesTheAccuracyOfTheCpu) { expect_as_on_cpu("mlp.json", 40); }
+TEST_F(CudaTrain, TheMlpReachesTheAccuracyOfTheCpu) { expect_as_on_cpu("mlp.json", long_form() ? 40 : 20); }
 
 // A simulation has time for few epochs.
 TEST_F(CudaTrain, TheCnnReachesTheAccuracyOfTheCpu) {
   const auto network = nlohmann::json::parse(cli::read(digits() + "/cnn.json"));
-  expect_as_on_cpu("cnn.json", long_form() ? network["epochs"].get<int>() : 3);
+  expect_as_on_cpu("cnn.json", long_form() ? network["epochs"].get<int>() : 2);
 }
 
 // The first 20 losses, on a short text, whose validation takes no time.
@@ -38,7 +38,7 @@ TEST_F(CudaTrain, TheGptLosesWhatItLosesOnTheCpu) {
   network["data"]["validation"] = 0.03;
   if (!long_form()) {
     network["batch_size"] = 1;
-    network["data"]["context"] = 64;
+    network["data"]["context"] = 32;
   }
   const std::string line = "train '" + write("gpt.json", network.dump()) + "' --steps 20 --json";
   const cli::Outcome cpu = tenon(line), cuda = tenon(line + " --device cuda");
