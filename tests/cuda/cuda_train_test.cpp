@@ -19,7 +19,9 @@ struct CudaTrain : cli::CliTest {
   }
 };
 
-TEST_F(CudaTrain, TheMlpReachesTheAccuracyOfTheCpu) { expect_as_on_cpu("mlp.json", long_form() ? 40 : 20); }
+TEST_F(CudaTrain, TheMlpReachesTheAccuracyOfTheCpu) {
+  expect_as_on_cpu("mlp.json", long_form() ? 40 : 20);
+}
 
 // A simulation has time for few epochs.
 TEST_F(CudaTrain, TheCnnReachesTheAccuracyOfTheCpu) {
