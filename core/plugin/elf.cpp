@@ -63,6 +63,17 @@ class Tables : public elf::Headers {
   bool has_table(const char* what, int64_t address, int64_t bytes) {
     return !has(address) || is_mapped(what, value(address), value(bytes));
   }
+  // Whether a load has these addresses in memory: `*last`, which had the ones before, or another,
+  // which it becomes then. A library has tens of thousands of relocations, most of them in one load.
+  bool is_in_memory(const Elf64_Phdr** last, uint64_t address, uint64_t bytes,
+                    uint32_t flags) const {
+    const Elf64_Phdr* const load = *last;
+    if (load != nullptr && address >= load->p_vaddr && bytes <= load->p_memsz &&
+        address - load->p_vaddr <= load->p_memsz - bytes)
+      return true;
+    *last = find(address, bytes, flags, true);
+    return *last != nullptr;
+  }
   bool has_function(int64_t tag) { return !has(tag) || is_mapped("code", value(tag), 1, PF_X); }
   template <typename T>
   bool read_table(const char* what, uint64_t address, uint64_t count, std::vector<T>* into) {
@@ -111,11 +122,12 @@ class Tables : public elf::Headers {
   bool has_symbols() {
     std::vector<Elf64_Sym> symbols;
     if (!read_table("symbols", value(DT_SYMTAB), n_symbols_, &symbols)) return false;
+    const uint64_t names = value(DT_STRSZ);
     for (const Elf64_Sym& symbol : symbols) {
       const bool is_code = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC;
       const bool elsewhere = symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS ||
                              ELF64_ST_TYPE(symbol.st_info) == STT_TLS;
-      if (symbol.st_name >= value(DT_STRSZ) ||
+      if (symbol.st_name >= names ||
           (!elsewhere && find(symbol.st_value, 0, is_code ? PF_X : 0, true) == nullptr)) {
         return damaged("symbol " + text(uint64_t(&symbol - symbols.data())) +
                        " has its name or place outside of what is mapped");
@@ -170,14 +182,16 @@ class Tables : public elf::Headers {
     if (!read_table("relocations", value(address), value(bytes) / sizeof(Elf64_Rela), &all)) {
       return false;
     }
-    const bool text_too = has(DT_TEXTREL) || value(DT_FLAGS) & DF_TEXTREL;
+    const uint32_t written = has(DT_TEXTREL) || value(DT_FLAGS) & DF_TEXTREL ? 0 : PF_W;
+    const uint64_t n_relative = address == DT_RELA ? value(DT_RELACOUNT) : 0;
+    const Elf64_Phdr *place = nullptr, *meant = nullptr;
     for (const Elf64_Rela& one : all) {
       const bool is_relative = ELF64_R_TYPE(one.r_info) == kRelative;
-      const bool must_be = address == DT_RELA && uint64_t(&one - all.data()) < value(DT_RELACOUNT);
+      const bool must_be = uint64_t(&one - all.data()) < n_relative;
       const bool is_beyond = n_symbols_ != 0 && ELF64_R_SYM(one.r_info) >= n_symbols_;
       if (is_beyond || (must_be && !is_relative) ||
-          find(one.r_offset, 8, text_too ? 0 : PF_W, true) == nullptr ||
-          (is_relative && find(uint64_t(one.r_addend), 0, 0, true) == nullptr)) {
+          !is_in_memory(&place, one.r_offset, 8, written) ||
+          (is_relative && !is_in_memory(&meant, uint64_t(one.r_addend), 0, 0))) {
         return damaged("a relocation at address " + text(one.r_offset) + " of symbol " +
                        text(ELF64_R_SYM(one.r_info)) + ": there is no such place or symbol");
       }

@@ -23,7 +23,7 @@ export -f compile
 # Of the plugins what knows no tensors, and of the command what reads the files of trainings.
 {
   find "$source/plugins/files" "$source/plugins/images" -name '*.cpp' ! -name files.cpp ! -name arrays.cpp ! -name images.cpp
-  printf "$source/sdk/cli/%s.cpp\n" config description json schedules augment text
+  printf "$source/sdk/cli/%s.cpp\n" config description formula_schedule json schedules augment text
   printf "$source/tests/fuzz/%s.cpp\n" file_fuzz file_formats file_corpus picture_corpus
 } | xargs -P 2 -I '{}' bash -c 'compile "$1"' - '{}'
 clang++ -fsanitize=fuzzer,address,undefined "$work"/*.o -L"$build/lib" -ltenon -Wl,-rpath,"$build/lib" -lspng -ljpeg -lz -o "$work/fuzz"
@@ -31,7 +31,7 @@ clang++ -fsanitize=fuzzer,address,undefined "$work"/*.o -L"$build/lib" -ltenon -
 TENON_FUZZ_CORPUS=$work/corpus "$work/fuzz" >"$work/formats"
 [ ${#formats[@]} -gt 0 ] || mapfile -t formats <"$work/formats"
 # Words of the formats, as libFuzzer's dictionary has them.
-grep -ohE '"[A-Za-z_]{3,}"' "$source"/plugins/files/{npy,safetensors*}.cpp "$source"/sdk/cli/{config,schedules,augment,description}.cpp |
+grep -ohE '"[A-Za-z_]{3,}"' "$source"/plugins/files/{npy,safetensors*}.cpp "$source"/sdk/cli/{config,formula_schedule,schedules,augment,description}.cpp |
   sort -u | sed 's/^"\(.*\)"$/"\\"\1\\""/' >"$work/words"
 try() {
   local format=$1 options="-max_len=4096"
