@@ -103,12 +103,16 @@ void losses_of_distances() {
           });
 }
 
-// input [n, classes] or [classes], as [n, classes]; target as int64 with n in front.
+// input [n, classes] or [classes], as [n, classes]; target as int64 with n in front. A number is a
+// sample of one class.
 struct Samples {
   Tensor input, target;
   bool single;
 };
-Samples samples_of(const char* op, const Tensor& input, const Tensor& target, bool listed) {
+Samples samples_of(const char* op, const Tensor& given, const Tensor& its_target, bool listed) {
+  const bool is_number = given.dim() == 0 && its_target.dim() == 0;
+  const Tensor input = is_number ? prim::reshape(given, {1}) : given;
+  const Tensor target = is_number && listed ? prim::reshape(its_target, {1}) : its_target;
   const bool single = input.dim() == 1;
   Sizes expected = sizes_of(input);
   if (!listed && !expected.empty()) expected.pop_back();

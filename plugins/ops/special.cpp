@@ -167,7 +167,7 @@ void products_and_quotients() {
   op("logit(Tensor x, float? eps=None) -> Tensor",
      "log(x / (1 - x))\n dx = where(x < 0 or x > 1, nan, g / (x * (1 - x)))\n"
      "when eps is not None:\n"
-     "let z = clamp(float(x), eps, 1 - eps)\n"
+     "let z = where(float(x) < eps, eps, where(float(x) > 1 - eps, 1 - eps, float(x)))\n"
      "log(z / (1 - z))\n dx = where(x < eps or x > 1 - eps, 0, g / (x * (1 - x)))")
       .method()
       .doc("log(x / (1 - x)), the inverse of sigmoid; with eps of x cut off to eps to 1 - eps.")

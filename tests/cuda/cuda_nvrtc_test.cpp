@@ -1,7 +1,7 @@
 // The real NVRTC compiles the kept texts and those of random programs: without warnings, and without
 // spills and memory of a thread's own but where a function of the toolkit needs them: the argument of
 // sin, cos and tan, or of a double function, is reduced there, and a few registers may be spilled
-// around it. It needs no GPU. The default form compiles every 16th text for one of the three
+// around it. It needs no GPU. The default form compiles every 32nd text for one of the three
 // architectures, the long form all for each; of random programs there are 30 and 1,000.
 #include <stdlib.h>
 
@@ -44,7 +44,7 @@ TEST(CudaNvrtc, CompilesEveryKeptText) {
   if (!compiler.is_here()) GTEST_SKIP() << "libnvrtc.so.13 is not here";
   const std::vector<std::string> texts = nvrtc::kept_texts();
   EXPECT_GT(texts.size(), 500u);
-  RecordProperty("with_stack", compile_all(compiler, texts, long_form() ? 1 : 16));
+  RecordProperty("with_stack", compile_all(compiler, texts, long_form() ? 1 : 32));
 }
 
 // Another process makes the texts, on the driver of the tests' own.

@@ -220,6 +220,15 @@ const Row kRows[] = {
 
 TEST(Loss, ValuesAndGradients) { check_rows(kRows); }
 
+TEST(Loss, OfMarginsTakesANumberAsOneClass) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor(2.0, d), of_it = tn::tensor(0, d);
+    EXPECT_EQ(tn::multi_margin_loss(x, of_it).item<float>(), 0);
+    EXPECT_EQ(tn::multilabel_margin_loss(x, of_it, "none").item<float>(), 0);
+    EXPECT_EQ(tn::multi_margin_loss(x, of_it, {.reduction = "none"}).dim(), 0);
+  }
+}
+
 TEST(Loss, EdgesAreAsInPyTorch) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

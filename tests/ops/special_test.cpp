@@ -52,6 +52,15 @@ TEST(Special, IntegersBecomeFloat32) {
 }
 
 // psi_n(1) is -(-1)^n n! zeta(n + 1), and psi_n(x) = psi_n(x + 1) - (-1)^n n! / x^(n + 1).
+// As PyTorch: what is below eps first.
+TEST(Special, LogitWithBoundsThatCross) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({0.5, 0.9, 0.1}, tn::float64).to(d);
+    const double at = std::log(0.6 / 0.4);
+    expect_near(tn::logit(x, 0.6), {at, -at, at}, 1e-14);
+  }
+}
+
 TEST(Special, PolygammaOfHighOrders) {
   for (tn::Device d : devices()) {
     const Tensor one = tn::ones({1}, tn::float64, d);
