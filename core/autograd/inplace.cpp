@@ -111,7 +111,9 @@ Status check_writable(const char* what, const Tensor* t) {
                  what, tensor_text(t));
   }
   if (t->base == nullptr) return nullptr;
-  if (t->base->is_leaf() && t->base->requires_grad()) {
+  // The leaf is the base, or a view of a base without gradient that asked for one.
+  const bool of_leaf_view = !t->base->requires_grad() && t->requires_grad();
+  if (of_leaf_view || (t->base->is_leaf() && t->base->requires_grad())) {
     return error(TN_FAILED_PRECONDITION,
                  "{}: a view of a leaf that requires a gradient ({}) cannot be changed in place; "
                  "do it without gradients "

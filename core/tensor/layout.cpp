@@ -2,13 +2,22 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace tenon {
 
 void dimension_order(const tn_tensor* t, int32_t* order) {
   std::iota(order, order + t->ndim, 0);
-  std::stable_sort(order, order + t->ndim,
-                   [&](int32_t a, int32_t b) { return t->strides[a] > t->strides[b]; });
+  for (int32_t i = 1; i < t->ndim; ++i) {
+    int32_t at = i;
+    for (int32_t before = i - 1; before >= 0; --before) {
+      const int64_t outer = t->strides[order[before]], inner = t->strides[order[at]];
+      if (outer == 0 || inner == 0) continue;
+      if (outer >= inner) break;
+      std::swap(order[before], order[at]);
+      at = before;
+    }
+  }
 }
 
 void strides_in_order(std::span<const int64_t> sizes, const int32_t* order, int64_t* strides) {

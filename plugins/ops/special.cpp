@@ -165,7 +165,7 @@ void products_and_quotients() {
       .doc("sin(pi * x) / (pi * x); 1 at 0. Integers become float32.")
       .inplace();
   op("logit(Tensor x, float? eps=None) -> Tensor",
-     "log(x / (1 - x))\n dx = where(x < 0 or x > 1, nan, g / (x * (1 - x)))\n"
+     "let y = float(x)\nlog(y / (1 - y))\n dx = where(x < 0 or x > 1, nan, g / (x * (1 - x)))\n"
      "when eps is not None:\n"
      "let z = where(float(x) < eps, eps, where(float(x) > 1 - eps, 1 - eps, float(x)))\n"
      "log(z / (1 - z))\n dx = where(x < eps or x > 1 - eps, 0, g / (x * (1 - x)))")

@@ -87,6 +87,11 @@ TEST_F(Gradcheck, RefusesWhatSaysNothing) {
                "gradcheck: eps is 0, expected more than 0");
 }
 
+TEST_F(Gradcheck, WhatIndexingGivesIsATensor) {
+  EXPECT_TRUE(tn::gradcheck([](Tensor x) { return x[0]; }, {leaf({1, 2})}));
+  EXPECT_TRUE(tn::gradgradcheck([](Tensor x) { return x[0] * x[1]; }, {leaf({1, 2})}));
+}
+
 TEST_F(Gradcheck, TwoPassesThatDifferAreNamed) {
   struct Drifting : tn::Function<Drifting> {
     static Tensor forward(Context&, Tensor x) { return x * 1; }

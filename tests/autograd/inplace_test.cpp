@@ -15,6 +15,17 @@ TEST(InPlace, OnALeafIsRefused) {
   expect_near(x, {2, 4});
 }
 
+// A view that asked for a gradient is a leaf, whatever it is a view of.
+TEST(InPlace, OnAViewOfALeafThatIsAViewIsRefused) {
+  Tensor x = tn::tensor({1.0, 2.0}, tn::float64).view({2, 1}).requires_grad_();
+  expect_error([&] { tn::mul_(x, 2.0); }, "a leaf that requires a gradient");
+  expect_error([&] { tn::mul_(x[0], 2.0); }, "a view of a leaf");
+  expect_error([&] { x[{0, 0}] = 7.0; }, "a view of a leaf");
+  EXPECT_TRUE(x.is_leaf());
+  (x * x).sum().backward();
+  expect_near(x.grad(), {2, 4});
+}
+
 TEST(InPlace, OnANonLeafIsRecorded) {
   load_all();
   Tensor x = leaf({1, 2}), w = leaf({5, 7});

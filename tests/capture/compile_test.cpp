@@ -55,8 +55,10 @@ TEST_P(Compile, ResultsAreTheCallersAlone) {
 TEST_P(Compile, ResultsMayBeNoneManyOrNothing) {
   auto two = tn::compile([](Tensor x) { return std::array<Tensor, 2>{Tensor(), x + 1}; });
   auto none = tn::compile([](Tensor x) { tn::add_(x, 1); });
+  auto first = tn::compile([](Tensor x) { return x[0]; });
   const Tensor x = numbers({4}, d), y = x.clone();
   for (int i = 0; i < 3; ++i) {
+    expect_same_bits(first(x), x[0]);
     EXPECT_FALSE(two(x)[0].defined());
     expect_same_bits(two(x)[1], x + 1);
     none(y);

@@ -285,6 +285,19 @@ struct Careful : tn::Module {
   Tensor forward(Tensor x) { return inner(x); }
 };
 
+// The layer that it copies is an option of an encoder.
+struct Encoding : tn::Module {
+  Object encoder = child(
+      "encoder",
+      tn::nn::TransformerEncoder(tn::nn::TransformerEncoderLayer(4, 2, {.dim_feedforward = 4}), 1));
+  Tensor forward(Tensor x) { return encoder(x); }
+};
+
+TEST_P(Layers, WhatAnotherLayerWasMadeWithIsNotMissed) {
+  const auto model = tn::make<Encoding>();
+  EXPECT_EQ(log_of([&] { model.parameters(); }), "");
+}
+
 TEST_P(Layers, WhatWasNeverRegisteredIsReportedOnce) {
   const auto forgetful = tn::make<Forgetful>();
   const Object model = Sequential(forgetful);

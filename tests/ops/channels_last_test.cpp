@@ -21,6 +21,19 @@ std::vector<tn::Object> layers() {
           AvgPool2d(2)};
 }
 
+// As in PyTorch: what is expanded is in no order with the other dimensions.
+TEST(Layout, OfWhatIsExpandedIsRowMajorAgain) {
+  using Strides = std::vector<int64_t>;
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::ones({3}, {}, d).expand({2, 3});
+    for (const Tensor& y : {x * 2, x + x, tn::relu(x), x > 0, tn::where(x > 0, x, 1)})
+      EXPECT_TRUE(y.is_contiguous());
+    EXPECT_EQ(tn::exp(tn::ones({4, 1, 3}, {}, d).expand({4, 5, 3})).strides(), (Strides{15, 3, 1}));
+    const Tensor turned = tn::ones({3, 1, 4}, {}, d).permute({2, 1, 0}).expand({4, 5, 3});
+    EXPECT_EQ(tn::exp(turned).strides(), (Strides{1, 4, 20}));
+  }
+}
+
 TEST(ChannelsLast, AKernelOfTheCpuGivesWhatItGot) {
   load_all();
   const Tensor rows = sample({2, 4, 16, 12}).to(tn::float32),

@@ -61,6 +61,16 @@ TEST(Special, LogitWithBoundsThatCross) {
   }
 }
 
+TEST(Special, LogitOfSmallIntegersIsThatOfFloats) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({0, 1, 255}).to(tn::uint8).to(d);
+    const std::vector<float> y = tn::logit(x).to_vector<float>();
+    EXPECT_EQ(y[0], -INFINITY);
+    EXPECT_EQ(y[1], INFINITY);
+    EXPECT_TRUE(std::isnan(y[2]));
+  }
+}
+
 TEST(Special, PolygammaOfHighOrders) {
   for (tn::Device d : devices()) {
     const Tensor one = tn::ones({1}, tn::float64, d);

@@ -30,6 +30,11 @@ struct TensorCount<Tensor> : std::integral_constant<size_t, 1> {};
 template <size_t N>
 struct TensorCount<std::array<Tensor, N>> : std::integral_constant<size_t, N> {};
 
+// What a compiled function gives: a Tensor, where the function gives what is one, as x[0] is.
+template <typename F>
+using CompiledResult =
+    std::conditional_t<std::is_base_of_v<Tensor, ResultOf<F>>, Tensor, ResultOf<F>>;
+
 template <typename T>
 struct AreTensors;
 template <typename... T>
@@ -44,11 +49,11 @@ tn_status* call_function(void* self, tn_tensor* const* args, uint32_t, tn_tensor
       return f(Tensor::borrow(args[I])...);
     };
     constexpr auto kArgs = std::make_index_sequence<kArity<F>>();
-    using R = ResultOf<F>;
+    using R = CompiledResult<F>;
     if constexpr (std::is_void_v<R>) {
       run(kArgs);
     } else if constexpr (std::is_same_v<R, Tensor>) {
-      results[0] = run(kArgs).release();
+      results[0] = Tensor(run(kArgs)).release();
     } else {
       R made = run(kArgs);
       [&]<size_t... I>(std::index_sequence<I...>) {
@@ -85,9 +90,9 @@ class CompiledFunction {
   }
 
   template <typename... T>
-  detail::ResultOf<F> operator()(const T&... tensors) const {
+  detail::CompiledResult<F> operator()(const T&... tensors) const {
     static_assert(sizeof...(T) == detail::kArity<F>, "as many tensors as the function takes");
-    using R = detail::ResultOf<F>;
+    using R = detail::CompiledResult<F>;
     constexpr size_t kResults = detail::TensorCount<R>::value;
     tn_tensor* const args[] = {tensors.get()..., nullptr};
     tn_tensor* results[kResults + 1] = {};

@@ -47,8 +47,8 @@ std::vector<Tensor> checked_outputs(F& f, const std::vector<Tensor>& x) {
     }
   };
   using Result = std::decay_t<decltype(called())>;
-  if constexpr (std::is_same_v<Result, Tensor>) {
-    return {called()};
+  if constexpr (std::is_base_of_v<Tensor, Result>) {  // x[0] is one, too
+    return {Tensor(called())};
   } else if constexpr (std::is_same_v<Result, std::vector<Tensor>>) {
     return called();
   } else {  // a tuple, a pair or an array

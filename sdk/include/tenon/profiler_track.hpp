@@ -99,7 +99,10 @@ class ProfileTrack {
   uint64_t begin_range(std::string name) noexcept {
     const std::lock_guard lock(mutex_);
     return tried([&] {
-      open({.kind = ProfileKind::range, .name = std::move(name)}, 0, profile_now());
+      ProfileEvent event;
+      event.kind = ProfileKind::range;
+      event.name = std::move(name);
+      open(std::move(event), 0, profile_now());
       open_.back().range = last_range_ + 1;
     })
                ? ++last_range_

@@ -63,6 +63,38 @@ struct OwnedByTree {
   }
 };
 
+// What objects were made with: nn::TransformerEncoder keeps the layer that it copies as an option.
+inline OwnedByTree options_of(const std::vector<tn_object*>& objects) {
+  std::vector<std::pair<std::string, std::string>> factories;  // name and schema
+  const auto see = [](void* list, tn_object_kind, const char* name, const char* schema) {
+    static_cast<decltype(factories)*>(list)->emplace_back(name, schema);
+  };
+  check(api.object->factories(see, &factories));
+  OwnedByTree held;
+  for (tn_object* object : objects) {
+    std::vector<std::string> names;
+    for (const auto& [name, schema] : factories) {
+      if (name != api.object->type_name(object)) continue;
+      const auto read = [](void* list, const tn_schema* parsed) {
+        for (uint32_t i = 0; i < parsed->n_arguments; ++i)
+          static_cast<decltype(names)*>(list)->push_back(parsed->arguments[i].name);
+      };
+      check(api.schema->read(schema.c_str(), read, &names));
+    }
+    for (const std::string& name : names) {
+      tn_value value;
+      if (tn_status* const absent = api.object->option(object, name.c_str(), &value)) {
+        ignore(absent);
+      } else if (value.kind == TN_KIND_OBJECT) {
+        held.add(Object::borrow(value.as.object));
+      } else if (value.kind == TN_KIND_OBJECTS) {
+        for (uint32_t k = 0; k < value.count; ++k) held.add(Object::borrow(value.as.objects[k]));
+      }
+    }
+  }
+  return held;
+}
+
 // One thing that lives and was not registered when its module's constructor was done.
 struct Unregistered {
   Object object;  // or, where it is None:
@@ -113,12 +145,14 @@ class UnregisteredThings {
   static void report(const Object& root) {
     OwnedByTree tree;
     tree.add(root);
+    const OwnedByTree options = options_of(tree.objects);
     for (tn_object* object : tree.objects) {
       std::string list;
       for (const Unregistered& thing : of_process().take(object)) {
         // It may have been registered since.
+        tn_object* const made = thing.object.get();
         const bool owned =
-            thing.object ? tree.has(thing.object.get()) : tree.has(thing.tensor.get());
+            made ? tree.has(made) || options.has(made) : tree.has(thing.tensor.get());
         if (!owned) list += (list.empty() ? "" : ", ") + text_of(thing);
       }
       if (list.empty()) continue;
