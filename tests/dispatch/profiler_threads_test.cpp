@@ -186,6 +186,18 @@ TEST_F(ProfilerThreads, AnotherOneFollowsWhereItWasDestroyedElsewhere) {
   EXPECT_EQ(count(profiler, Kind::range, "nobody sees it"), 0u);
 }
 
+// A thread may ask for its track just before the run ends elsewhere, and begin a range just after.
+TEST_F(ProfilerThreads, ARangeThatBeginsAfterTheRunIsNotSeen) {
+  tn::detail::ProfileTrack track({}, nullptr, 0);
+  const uint64_t before = track.begin_range("before");
+  EXPECT_NE(before, 0u);
+  track.end();
+  EXPECT_EQ(track.begin_range("after"), 0u);
+  track.end_range(before);
+  EXPECT_EQ(track.method(), -1);
+  EXPECT_EQ(track.events().size(), 1u);
+}
+
 // Threads go on while a profiler comes and goes.
 TEST_F(ProfilerThreads, StopsWhileThreadsWork) {
   std::atomic<bool> done = false;

@@ -95,9 +95,10 @@ class ProfileTrack {
     place().track = nullptr;
   }
 
-  // 0: it is missed.
+  // 0: it is missed, or the run is over.
   uint64_t begin_range(std::string name) noexcept {
     const std::lock_guard lock(mutex_);
+    if (over_) return 0;  // since `current` was asked
     return tried([&] {
       ProfileEvent event;
       event.kind = ProfileKind::range;
@@ -199,7 +200,6 @@ class ProfileTrack {
     }
   }
   void open(ProfileEvent event, uint64_t depth, uint64_t ns) {
-    if (over_) return;
     if (!open_.empty()) {
       event.parent = open_.back().event;
       if (event.layer.empty()) event.layer = at(open_.back()).layer;
