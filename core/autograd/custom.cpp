@@ -49,6 +49,16 @@ class CustomNode final : public Node {
 
 TN_HOT thread_local CustomNode* CustomNode::current = nullptr;
 
+// A result that is a view: of what forward made and dropped it is a tensor of its own.
+void give_as_view(Tensor* t) {
+  if (t->base->retained_once()) {
+    t->base->release();
+    t->base = nullptr;
+  } else {
+    t->view_flags |= kViewOfCustom;
+  }
+}
+
 }  // namespace
 
 Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*destroy)(void*),
@@ -107,6 +117,7 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
     Tensor* t = as_tensor(outputs[i]);
     if (!is_float(t->dtype)) continue;
     break_cycles(t, node.get());  // an input that it wrote and gives back
+    if (t->base != nullptr) give_as_view(t);
     set_history(t, node.get(), static_cast<uint32_t>(i));
   }
   return nullptr;

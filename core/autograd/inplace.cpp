@@ -1,7 +1,9 @@
 #include "autograd/inplace.h"
 
 #include <algorithm>
+#include <string>
 #include <unordered_set>
+#include <utility>
 
 #include "autograd/prim.h"
 #include "autograd/view_nodes.h"
@@ -91,11 +93,40 @@ class CopyNode final : public Node {
   TensorInfo src_;
 };
 
+// In the place of a view's history that leads through a custom function, once the memory that it shows
+// was written: the function's backward is for what was there before.
+class OutdatedView final : public Node {
+ public:
+  explicit OutdatedView(std::string name) : name_(std::move(name)) {}
+  std::string name() const override { return name_; }
+  Status backward(Tensor* const*, Tensor**) override {
+    return error(TN_FAILED_PRECONDITION,
+                 "{}: its result shows the memory of its input, which an op in place has changed "
+                 "since; let forward give a copy (clone)",
+                 name_);
+  }
+  void release_saved() override {}
+
+ private:
+  std::string name_;
+};
+
 }  // namespace
 
 void refresh_view(Tensor* t) {
   Tensor* base = t->base;
-  if (base == nullptr || (t->view_flags & kViewNoGrad) != 0 || !base->requires_grad()) return;
+  if (base == nullptr) return;
+  if ((t->view_flags & kViewOfCustom) != 0) {
+    if (t->grad_fn == nullptr || t->grad_fn_version == t->version()) return;
+    Ref<Node> node(new OutdatedView(grad_fn_of(t)->name()));
+    EdgeList edges(1);  // what asks for gradients behind it comes to it
+    t->grad_fn->retain();
+    edges[0] = {grad_fn_of(t), t->output_number};
+    node->take_edges(&edges);
+    set_history(t, node.get(), 0);
+    return;
+  }
+  if ((t->view_flags & kViewNoGrad) != 0 || !base->requires_grad()) return;
   if (t->grad_fn != nullptr && t->grad_fn_version == t->version()) return;
   Ref<Node> node(make_view_node(base, t, "view"));
   set_history(t, node.get(), 0);
@@ -111,6 +142,13 @@ Status check_writable(const char* what, const Tensor* t) {
                  what, tensor_text(t));
   }
   if (t->base == nullptr) return nullptr;
+  if ((t->view_flags & kViewOfCustom) != 0) {
+    return error(
+        TN_FAILED_PRECONDITION,
+        "{}: what a custom function gave of the memory of its input ({}) cannot be changed "
+        "in place; let its forward give a copy (clone), or write to a copy",
+        what, tensor_text(t));
+  }
   // The leaf is the base, or a view of a base without gradient that asked for one.
   const bool of_leaf_view = !t->base->requires_grad() && t->requires_grad();
   if (of_leaf_view || (t->base->is_leaf() && t->base->requires_grad())) {

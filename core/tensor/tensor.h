@@ -25,7 +25,7 @@ struct Tensor : tn_tensor {
   // of a view: the tensor whose storage it shows, never itself a view; owned
   Tensor* base;
   uint32_t grad_fn_version;  // of a view: the version at which grad_fn was right
-  uint16_t view_flags;       // kViewNoGrad
+  uint16_t view_flags;       // kViewNoGrad, kViewOfCustom
   // a recorded call may hold this tensor or a view of it (SavedTensor)
   std::atomic<uint16_t> is_saved;
   int64_t inline_dims[2 * kInlineRank];  // sizes, then strides; longer ones are on the heap
@@ -54,6 +54,9 @@ struct Tensor : tn_tensor {
 
 // A view made while gradients were off: it does not follow its base into a graph.
 inline constexpr uint16_t kViewNoGrad = 1;
+// What a custom function gave of memory that others hold, its input's mostly, or a view of that. Its
+// history is the function's, which a write in place would not go through.
+inline constexpr uint16_t kViewOfCustom = 2;
 
 using TensorRef = Ref<Tensor>;
 using TensorPool = Pool<sizeof(Tensor), 64>;

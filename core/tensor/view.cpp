@@ -13,6 +13,7 @@ Tensor* make_view_unchecked(Tensor* of, std::span<const int64_t> sizes, const in
   view->base = of->base != nullptr ? of->base : of;
   view->base->retain();
   view->flags |= of->flags & TN_TENSOR_INFERENCE;
+  view->view_flags = of->view_flags & kViewOfCustom;
   return view;
 }
 

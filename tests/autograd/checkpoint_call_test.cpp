@@ -97,6 +97,17 @@ TEST(CheckpointCall, NeedsNoInputThatNeedsAGradient) {
 
 // In backward within the scope, which PyTorch's users write too, the scope is off: only the call that
 // is repeated has it on.
+TEST(CheckpointCall, AViewMayBeWrittenInPlaceAndAnInputMayNot) {
+  load_all();
+  const Tensor x = leaf({1, 2});
+  Tensor y = tn::checkpoint_call([](Tensor t) { return (t * 3.0).view({2, 1}); }, x * 1.0);
+  y.mul_(2.0);
+  expect_near(tn::grad(y.sum(), x), {6, 6});
+  const Tensor h = x * 1.0, same = tn::checkpoint_call([](Tensor t) { return t; }, h);
+  expect_error([&] { same.mul_(2.0); }, "what a custom function gave of the memory of its input");
+  expect_near(tn::grad((same * h).sum(), x), {2, 4});
+}
+
 TEST(CheckpointCall, RepeatsAutocast) {
   load_all();
   for (const char* device : {"cpu", second_device()}) {

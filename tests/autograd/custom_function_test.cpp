@@ -120,4 +120,52 @@ TEST(CustomFunction, SeesTheGradientOfAViewThatWasThereBefore) {
   expect_near(w.grad(), {3, 6, 9});
 }
 
+// The results show the memory of the input.
+struct Reversed : tn::Function<Reversed> {
+  static Tensor forward(tn::Context&, Tensor x) { return x; }
+  static Tensor backward(tn::Context&, Tensor g) { return g * -1.0; }
+};
+struct ReversedView : tn::Function<ReversedView> {
+  static Tensor forward(tn::Context&, Tensor x) { return x.view({-1}); }
+  static Tensor backward(tn::Context&, Tensor g) { return g * -1.0; }
+};
+// Of a tensor that forward made and dropped.
+struct ReversedCopy : tn::Function<ReversedCopy> {
+  static Tensor forward(tn::Context&, Tensor x) { return (x * 1.0).view({-1}); }
+  static Tensor backward(tn::Context&, Tensor g) { return g * -1.0; }
+};
+
+// As in PyTorch: an op in place would leave out the function's backward.
+TEST(CustomFunction, WhatItGivesOfItsInputIsNotWrittenInPlace) {
+  load_all();
+  const Tensor x = leaf({1, -2});
+  for (const bool as_view : {false, true}) {
+    Tensor h = x * 6.0, y = as_view ? ReversedView::apply(h) : Reversed::apply(h);
+    const char* const refusal = "what a custom function gave of the memory of its input";
+    expect_error([&] { y.relu_(); }, refusal);
+    expect_error([&] { y.mul_(2.0); }, refusal);
+    expect_error([&] { y[0].mul_(2.0); }, refusal);
+    expect_error([&] { y[{0}] = 1.0; }, refusal);
+    expect_near(tn::grad(y.sum(), x, {.retain_graph = true}), {-6, -6});
+    expect_near(tn::grad((y[0] * 2.0 + y.clone().mul_(3.0).sum()), x), {-30, -18});
+  }
+  {
+    Tensor h = x * 6.0, y = Reversed::apply(h), later = y * 1.0;
+    h.mul_(2.0);  // what is of before, stays so
+    expect_near(tn::grad(later.sum(), x, {.retain_graph = true}), {-6, -6});
+    Tensor now = (y * 1.0).sum();
+    expect_error([&] { tn::grad(now, x); },
+                 "Reversed: its result shows the memory of its input, which an op in place has "
+                 "changed since");
+  }
+  {
+    Tensor h = x * 6.0, y = ReversedCopy::apply(h);
+    y.mul_(2.0);
+    y[0].mul_(5.0);
+    h.mul_(7.0);
+    expect_near(y, {60, -24});
+    expect_near(tn::grad(y.sum(), x), {-60, -12});
+  }
+}
+
 }  // namespace

@@ -216,4 +216,20 @@ TEST_P(Layers, ABackwardHookSeesAnInputThatIsGivenTwice) {
   EXPECT_EQ(x.grad().item<double>(), 5);
 }
 
+// What such a module gives is a tensor of its own where there are hooks.
+TEST_P(Layers, ABackwardHookOfWhatGivesItsInputLetsBothBeWritten) {
+  for (const char* name : {"Identity", "Flatten"}) {
+    const Object layer = Object::create(name, {});
+    int calls = 0;
+    layer.register_full_backward_hook([&](Object&, Tensor, Tensor) { ++calls; });
+    const Tensor x = on(tn::ones({1, 2})).requires_grad_();
+    Tensor h = x * 6.0, y = layer(h);
+    h.mul_(5.0);
+    y.mul_(2.0);
+    EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{12, 12}));
+    EXPECT_EQ(tn::grad((y + h).sum(), x).to_vector<float>(), (std::vector<float>{42, 42}));
+    EXPECT_EQ(calls, 1);
+  }
+}
+
 }  // namespace

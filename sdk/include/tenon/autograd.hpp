@@ -196,7 +196,9 @@ class Context {
 //   auto y = Twice::apply(x);
 // forward runs unrecorded, and gives a Tensor, or a tuple, array or vector of them. backward takes
 // the context and a gradient for each output (or a vector of them; zeros where none came), and
-// gives one for each Tensor argument of forward, null for zero.
+// gives one for each Tensor argument of forward, null for zero. A result that is an input or a view
+// of one is not written in place: that is an Error, and so is a backward through it after a write to
+// the input.
 template <typename Derived>
 class Function {
  public:
@@ -236,7 +238,8 @@ class Function {
     each_tensor(result, [&](tenon::Tensor& t) {
       if (!t.defined()) fail(name() + ": forward gives None, expected a tensor");
       for (const auto& input : inputs) {
-        if (t.is_same(input)) t = input.detach();  // the recorded call makes a tensor of its own
+        if (t.is_same(input))
+          t = shown_again(input);  // the recorded call makes a tensor of its own
       }
       outputs.push_back(t.get());
       state->outputs_.push_back({{t.sizes().begin(), t.sizes().end()}, t.dtype(), t.device()});
@@ -295,6 +298,16 @@ class Function {
   }
   static void destroy(void* self) { delete static_cast<typename Derived::Context*>(self); }
 
+  // A result that is an input: a view of it, which cannot be written in place, unless the function
+  // says by kGivesItsOwn that nobody else holds what it gives.
+  static tenon::Tensor shown_again(const tenon::Tensor& input) {
+    if constexpr (requires { Derived::kGivesItsOwn; }) {
+      return input.detach();
+    } else {
+      NoGrad guard;
+      return prim::reshape(input, input.sizes());
+    }
+  }
   template <typename T>
   static void note_input(std::vector<tenon::Tensor>& inputs, const T& arg) {
     if constexpr (detail::TensorLike<T>) {

@@ -139,6 +139,13 @@ class CheckpointedCall {
     }
     return list;
   }
+  // A result that shows the memory of an input stays a view, which is not written in place.
+  static Tensor without_history(const Tensor& t, const std::vector<Tensor>& given) {
+    const auto shows = [&](const Tensor& x) { return x.defined() && t.same_storage(x); };
+    if (std::none_of(given.begin(), given.end(), shows)) return t.detach();
+    const NoGrad guard;
+    return prim::reshape(t, t.sizes());
+  }
   // After the call: lets go of the graph of the results, and puts one node into its place. `given`
   // are the inputs as the function got them.
   static void record(std::unique_ptr<CheckpointedCall> call, const std::vector<Tensor>& inputs,
@@ -158,7 +165,7 @@ class CheckpointedCall {
     for (Tensor& leaf : leaves_of(given, used, outputs)) all.push_back(std::move(leaf));
     std::vector<tn_tensor*> raw;
     for (Tensor* t : outputs) {
-      *t = t->detach();
+      *t = without_history(*t, given);
       raw.push_back(t->get());
     }
     const Tensors list(all);

@@ -73,6 +73,7 @@ struct BackwardHookInput : Function<BackwardHookInput> {
 };
 struct BackwardHookOutput : Function<BackwardHookOutput> {
   using Context = HookedContext;
+  static constexpr bool kGivesItsOwn = true;
   static std::vector<Tensor> forward(Context& context, std::vector<Tensor> y,
                                      const std::shared_ptr<HookedCall>& call,
                                      const std::shared_ptr<const Places>& where) {
@@ -192,10 +193,20 @@ class BackwardHooks {
     if (!grad_enabled() || where->places.empty()) return {};
     if (!call) call = begin(self, inputs);
     call->n_outputs = outputs.size();
-    return where->put(BackwardHookOutput::apply(where->pick(outputs), call, where), outputs);
+    return where->put(BackwardHookOutput::apply(own(where->pick(outputs), inputs), call, where),
+                      outputs);
   }
 
  private:
+  // Copies of those that show the memory of an input, as an Identity's: what is written to the one
+  // would change the other.
+  static std::vector<Tensor> own(std::vector<Tensor> outputs, const std::vector<Tensor>& inputs) {
+    for (Tensor& y : outputs) {
+      for (const Tensor& x : inputs)
+        if (x.defined() && y.same_storage(x)) y = prim::copy(y);
+    }
+    return outputs;
+  }
   std::shared_ptr<HookedCall> begin(const Object& self, const std::vector<Tensor>& inputs) const {
     const auto call = std::make_shared<HookedCallOf<F>>(f_, self);
     call->n_inputs = inputs.size();
