@@ -87,25 +87,8 @@ class Cloner {
   static Object made_anew(const Object& object) {
     return has_method(object, "clone") ? object.invoke<Object>("clone") : made_by_factory(object);
   }
-  static std::string factory_schema(const std::string& name) {
-    struct Search {
-      const std::string& name;
-      std::string schema;
-    } search{name, ""};
-    const auto see = [](void* context, tn_object_kind, const char* known, const char* schema) {
-      auto& s = *static_cast<Search*>(context);
-      if (s.name == known) s.schema = schema;
-    };
-    check(api.object->factories(see, &search));
-    return search.schema;
-  }
   static Object from_factory(const Object& object, const std::string& schema) {
-    std::vector<std::string> names;
-    const auto see = [](void* context, const tn_schema* read) {
-      for (uint32_t i = 0; i < read->n_arguments; ++i)
-        static_cast<std::vector<std::string>*>(context)->push_back(read->arguments[i].name);
-    };
-    check(api.schema->read(schema.c_str(), see, &names));
+    const std::vector<std::string> names = argument_names(schema);
     std::vector<tn_value> options(names.size());
     std::vector<std::vector<Object>> lists(names.size());  // what the options borrow
     for (size_t i = 0; i < names.size(); ++i) {

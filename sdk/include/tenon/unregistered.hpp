@@ -65,26 +65,14 @@ struct OwnedByTree {
 
 // What objects were made with: nn::TransformerEncoder keeps the layer that it copies as an option.
 inline OwnedByTree options_of(const std::vector<tn_object*>& objects) {
-  std::vector<std::pair<std::string, std::string>> factories;  // name and schema
-  const auto see = [](void* list, tn_object_kind, const char* name, const char* schema) {
-    static_cast<decltype(factories)*>(list)->emplace_back(name, schema);
-  };
-  check(api.object->factories(see, &factories));
   OwnedByTree held;
   for (tn_object* object : objects) {
-    std::vector<std::string> names;
-    for (const auto& [name, schema] : factories) {
-      if (name != api.object->type_name(object)) continue;
-      const auto read = [](void* list, const tn_schema* parsed) {
-        for (uint32_t i = 0; i < parsed->n_arguments; ++i)
-          static_cast<decltype(names)*>(list)->push_back(parsed->arguments[i].name);
-      };
-      check(api.schema->read(schema.c_str(), read, &names));
-    }
-    for (const std::string& name : names) {
+    const std::string schema = factory_schema(api.object->type_name(object));
+    if (schema.empty()) continue;
+    for (const std::string& name : argument_names(schema)) {
       tn_value value;
       if (tn_status* const absent = api.object->option(object, name.c_str(), &value)) {
-        ignore(absent);
+        ignore(absent);  // it is no object of the factory, but has its name
       } else if (value.kind == TN_KIND_OBJECT) {
         held.add(Object::borrow(value.as.object));
       } else if (value.kind == TN_KIND_OBJECTS) {

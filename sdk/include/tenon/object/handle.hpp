@@ -6,6 +6,7 @@
 #include <array>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -22,6 +23,37 @@ class Object;
 using NamedObjects = std::vector<std::pair<std::string, Object>>;
 
 namespace detail {
+// The schema of a factory; "" where there is none of this name.
+inline std::string factory_schema(std::string_view name) {
+  struct Search {
+    std::string_view name;
+    const char* schema;  // lives as long as the factory
+  } search{name, ""};
+  const auto see = [](void* context, tn_object_kind, const char* known, const char* schema) {
+    auto& s = *static_cast<Search*>(context);
+    if (s.name == known) s.schema = schema;
+  };
+  check(api.object->factories(see, &search));
+  return search.schema;
+}
+// The names of a schema's arguments.
+inline std::vector<std::string> argument_names(const std::string& schema) {
+  struct Reading {
+    std::vector<std::string> names;
+    tn_status* failed = nullptr;
+  } reading;
+  const auto read = [](void* context, const tn_schema* parsed) {
+    auto& r = *static_cast<Reading*>(context);
+    r.failed = to_status([&] {
+      for (uint32_t i = 0; i < parsed->n_arguments; ++i)
+        r.names.push_back(parsed->arguments[i].name);
+    });
+  };
+  check(api.schema->read(schema.c_str(), read, &reading));
+  check(reading.failed);
+  return std::move(reading.names);
+}
+
 // Reports what a module under `root` made and never registered: set as soon as there is any
 // (unregistered.hpp).
 using ReportUnregistered = void (*)(const Object& root);

@@ -112,16 +112,8 @@ class GroupOptions {
   // Those of the factory's schema that are neither tensors nor objects. An optimizer without a
   // factory has none.
   void find_options() {
-    struct Search {
-      std::string name;
-      const char* schema = nullptr;
-    } search{optimizer_.type_name()};
-    const auto see = [](void* context, tn_object_kind kind, const char* name, const char* schema) {
-      auto& s = *static_cast<Search*>(context);
-      if (kind == TN_OBJECT_OPTIMIZER && s.name == name) s.schema = schema;
-    };
-    check(api.object->factories(see, &search));
-    if (!search.schema) return;
+    const std::string schema = factory_schema(optimizer_.type_name());
+    if (schema.empty()) return;
     struct Reading {
       std::vector<Option>& options;
       tn_status* failed = nullptr;
@@ -145,7 +137,7 @@ class GroupOptions {
         }
       });
     };
-    check(api.schema->read(search.schema, read, &reading));
+    check(api.schema->read(schema.c_str(), read, &reading));
     check(reading.failed);
   }
   const Option* find(std::string_view name) const {
