@@ -70,7 +70,8 @@ void sigmoids() {
       .doc("1 / (1 + exp(-x)).")
       .method()
       .inplace();
-  op("log_sigmoid(Tensor x) -> Tensor", "min(x, 0) - log1p(exp(-abs(x)))\n dx = g * sigmoid(-x)")
+  op("log_sigmoid(Tensor x) -> Tensor",
+     "let y = float(x)\nmin(y, 0) - log1p(exp(-abs(y)))\n dx = g * sigmoid(-x)")
       .doc("log(sigmoid(x)), computed so that nothing overflows.")
       .amp(Amp::widest);
   op("glu(Tensor x, int dim=-1) -> Tensor")
@@ -152,7 +153,7 @@ void smooth_gates() {
       .inplace();
   // One pass less than x times a sigmoid that is computed first.
   op("silu(Tensor x) -> Tensor",
-     "let s = sigmoid(x)\n x / (1 + exp(-x))\n dx = g * (s * (1 + x * (1 - s)))")
+     "let y = float(x); let s = sigmoid(x)\n y / (1 + exp(-y))\n dx = g * (s * (1 + x * (1 - s)))")
       .doc("x * sigmoid(x). Elfwing et al., arXiv:1702.03118.")
       .amp(Amp::widest)
       .inplace();
@@ -170,14 +171,16 @@ void soft_and_hard_forms() {
      "where(z > threshold, x, (log1p(exp(-abs(z))) + max(z, 0)) / beta)\n"
      "dx = where(z > threshold, g, g * sigmoid(z))")
       .doc("log(1 + exp(beta * x)) / beta; x itself where beta * x is above threshold.");
-  op("softsign(Tensor x) -> Tensor", "x / (1 + abs(x))\n dx = g / square(1 + abs(x))")
+  op("softsign(Tensor x) -> Tensor",
+     "let y = float(x)\ny / (1 + abs(y))\n dx = g / square(1 + abs(x))")
       .doc("x / (1 + abs(x)).");
   op("hardsigmoid(Tensor x) -> Tensor",
-     "clamp(x + 3, 0, 6) / 6\n dx = where(x > -3 and x < 3, g / 6, 0)")
+     "clamp(float(x) + 3, 0, 6) / 6\n dx = where(x > -3 and x < 3, g / 6, 0)")
       .doc("min(max(x + 3, 0), 6) / 6. Howard et al., arXiv:1905.02244.")
       .inplace();
   op("hardswish(Tensor x) -> Tensor",
-     "x * clamp(x + 3, 0, 6) / 6\n dx = where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g))")
+     "let y = float(x)\ny * clamp(y + 3, 0, 6) / 6\n dx = where(x <= -3, 0, where(x < 3, g * (x / "
+     "3 + 0.5), g))")
       .doc("x * min(max(x + 3, 0), 6) / 6. Howard et al., arXiv:1905.02244.")
       .inplace();
 }

@@ -28,7 +28,7 @@ Tensor weights_of(const char* what, const Tensor& weights, const Tensor& x, bool
 // As floats that hold what the weights have, too.
 Tensor widened(const Tensor& x, const Tensor& aweights) {
   const bool wider = aweights.defined() && aweights.dtype().is_float();
-  return wider ? as_dtype(x, promote(x.dtype(), aweights.dtype())) : x;
+  return wider ? as_dtype(x, promote(x.dtype(), aweights.dtype())) : as_float(x);
 }
 
 Tensor with_correction(const Tensor& x, int64_t correction, const Tensor& fweights,
@@ -55,7 +55,7 @@ Tensor covariance(const char* op, const Tensor& given, int64_t correction, const
     fail(std::string(op) + ": x is " + sizes_text(given.sizes()) + " " + given.dtype().name() +
          ", expected numbers with at most 2 dimensions, [variables, observations]");
   }
-  const Tensor x = prim::reshape(widened(as_float(given), aweights),
+  const Tensor x = prim::reshape(widened(given, aweights),
                                  given.dim() == 2 ? sizes_of(given) : Sizes{1, given.numel()});
   const Tensor y = with_correction(x, correction, fweights, aweights);
   return x.size(0) == 1 ? prim::reshape(y, {}) : y;

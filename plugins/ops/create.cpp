@@ -21,8 +21,10 @@ Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device devic
   bool ints = is_int(start) && is_int(end) && is_int(step);
   double distance = as_double(end) - as_double(start), stride = as_double(step);
   if (stride == 0) fail("arange: step is 0");
+  if (!std::isfinite(stride))
+    fail("arange: step is " + std::to_string(stride) + ", expected a finite number");
   double steps = std::ceil(distance / stride);
-  bool reached = steps >= 0, counted = !(steps >= 0x1p62);
+  bool reached = distance / stride >= 0, counted = !(steps >= 0x1p62);
   int64_t n = steps >= 0 && steps < 0x1p62 ? int64_t(steps) : 0;
   if (ints) {  // in integers: doubles lose the last digits of large ones
     int64_t from = start.value().as.i, to = end.value().as.i;

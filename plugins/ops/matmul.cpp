@@ -236,7 +236,9 @@ void sums_of_products() {
       .method()
       .meaning([](Tensor x, Tensor a, Tensor b, double beta, double alpha) {
         expect_ranks("addr", a, 1, b, 1);
-        return weighted("addr", x, outer(a, b), beta, alpha);
+        // Multiplied in the dtype of the result: in their own, small integers would wrap.
+        const Dtype dtype = promote(promote(a.dtype(), b.dtype()), x.dtype());
+        return weighted("addr", x, outer(as_dtype(a, dtype), as_dtype(b, dtype)), beta, alpha);
       });
   op("addbmm(Tensor x, Tensor a, Tensor b, float beta=1, float alpha=1) -> Tensor")
       .doc(

@@ -242,7 +242,11 @@ void softmaxes() {
       .doc("softmax(-x, dim, dtype).")
       .amp(Amp::float32)
       .keeps_halves()
-      .meaning([](Tensor x, int64_t dim, Dtype dtype) { return softmax(neg(x), dim, dtype); });
+      .meaning([](Tensor x, int64_t dim, Dtype dtype) {
+        // The negative of an integer may be none of its dtype.
+        const bool is_float = x.dtype().is_float();
+        return softmax(neg(is_float ? x : as_dtype(x, dtype ? dtype : float32)), dim, dtype);
+      });
   op("log_softmax(Tensor x, int dim=-1, dtype? dtype=None) -> Tensor")
       .doc("log(softmax(x, dim, dtype)), computed in one step.")
       .method()

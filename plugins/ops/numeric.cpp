@@ -152,9 +152,8 @@ void divisors() {
       .doc("The greatest common divisor of integers; with 0 the other's absolute value.")
       .method()
       .no_gradient()
-      .meaning([](Tensor x, Tensor y) {
-        return as_dtype(common_divisor("gcd", x, y), promote(x.dtype(), y.dtype()));
-      });
+      .meaning(
+          [](Tensor x, Tensor y) { return as_dtype(common_divisor("gcd", x, y), promoted(x, y)); });
   op("lcm(Tensor x, Tensor y) -> Tensor")
       .doc("The least common multiple of integers, of at least 0; 0 where one is 0.")
       .method()
@@ -162,7 +161,7 @@ void divisors() {
       .meaning([](Tensor x, Tensor y) {
         const Tensor multiple = prim::elementwise(least_multiple, as_dtype(x, int64),
                                                   as_dtype(y, int64), common_divisor("lcm", x, y));
-        return as_dtype(multiple, promote(x.dtype(), y.dtype()));
+        return as_dtype(multiple, promoted(x, y));
       });
 }
 

@@ -241,41 +241,71 @@ Tensor constant_padded(const Tensor& x, Ints pad, Operand value) {
        std::to_string(n) + "; " + why);
 }
 
+// A dimension of `length` elements is continued by `longest`, of which `most` are there.
+void expect_most(const Padding& p, string_view mode, int64_t n, int64_t longest, int64_t length,
+                 int64_t most) {
+  if (longest > 0 && length == 0) refuse_padding(p, mode, n, "there is nothing to repeat");
+  if (longest > 0 && longest > most)
+    refuse_padding(p, mode, n, "at most " + std::to_string(most) + " fit");
+}
+
+// How a dimension of n elements with such a padding is made: so many new ones in front, those of its
+// own, so many behind. What is cut off goes on into the other side's new ones, the nearest first.
+struct Parts {
+  int64_t front, begin, end, skipped, behind;
+};
+Parts parts_of(const Padding& p, int64_t n, string_view mode) {
+  int64_t size = 0;
+  if (__builtin_add_overflow(std::min<int64_t>(p.before, p.behind), n, &size) ||
+      __builtin_add_overflow(size, std::max<int64_t>(p.before, p.behind), &size))
+    refuse_padding(p, mode, n, "its size would overflow");
+  if (size < 0) refuse_padding(p, mode, n, "it would have a negative size");
+  Parts parts;
+  parts.front = std::min(std::max<int64_t>(p.before, 0), size);
+  parts.begin = p.before < 0 ? std::min(-std::max(p.before, -INT64_MAX), n) : 0;
+  parts.end = parts.begin + std::min(n - parts.begin, size - parts.front);
+  parts.behind = size - parts.front - (parts.end - parts.begin);
+  parts.skipped = p.before < -n ? -n - p.before : 0;
+  return parts;
+}
+
 // What a dimension is continued with: its mirror, its ends, or itself from the other side. Where
 // one end is cut off, a mirror and the ends are those that were there before, while a circle closes
 // over what is left: PyTorch's choices.
 Tensor continued(const Tensor& x, const Padding& p, string_view mode) {
-  const bool circular = mode == "circular";
-  const int64_t n = x.size(p.dim);
-  const Kept kept = kept_of(p, n);
-  if (kept.end < kept.start) refuse_padding(p, mode, n, "it would have a negative size");
-  const Tensor inner = prim::slice(x, p.dim, kept.start, kept.end), from = circular ? inner : x;
-  const int64_t length = from.size(p.dim), most = mode == "reflect" ? length - 1
-                                                  : circular        ? length
-                                                                    : INT64_MAX;
-  const int64_t longest = std::max(p.before, p.behind);
-  if (longest > 0 && length == 0) refuse_padding(p, mode, n, "there is nothing to repeat");
-  if (longest > 0 && longest > most)
-    refuse_padding(p, mode, n, "at most " + std::to_string(most) + " fit");
-  auto ends = [&](int64_t at, int64_t count) {  // copies of one element
+  const int64_t n = x.size(p.dim), longest = std::max(p.before, p.behind);
+  if (mode == "circular") {
+    const Kept kept = kept_of(p, n);
+    if (kept.end < kept.start) refuse_padding(p, mode, n, "it would have a negative size");
+    const Tensor inner = prim::slice(x, p.dim, kept.start, kept.end);
+    expect_most(p, mode, n, longest, inner.size(p.dim), inner.size(p.dim));
+    std::vector<Tensor> list;
+    const int64_t length = inner.size(p.dim);
+    if (p.before > 0) list.push_back(prim::slice(inner, p.dim, length - p.before, length));
+    list.push_back(inner);
+    if (p.behind > 0) list.push_back(prim::slice(inner, p.dim, 0, p.behind));
+    return cat(list, p.dim);
+  }
+  const bool reflect = mode == "reflect";
+  expect_most(p, mode, n, longest, n, reflect ? n - 1 : INT64_MAX);
+  const Parts parts = parts_of(p, n, mode);
+  const auto ends = [&](int64_t at, int64_t count) {  // copies of one element
     Sizes sizes = sizes_of(x);
     sizes[size_t(p.dim)] = count;
     return prim::expand(prim::slice(x, p.dim, at, at + 1), sizes);
   };
-  auto mirror = [&](int64_t begin, int64_t end) {
+  const auto mirror = [&](int64_t begin, int64_t end) {
     return flip(prim::slice(x, p.dim, begin, end), p.dim);
   };
   std::vector<Tensor> list;
-  if (p.before > 0) {
-    list.push_back(mode == "reflect" ? mirror(1, p.before + 1)
-                   : circular        ? prim::slice(from, p.dim, length - p.before, length)
-                                     : ends(0, p.before));
+  if (parts.front > 0) {
+    const int64_t last = p.before + 1;
+    list.push_back(reflect ? mirror(last - parts.front, last) : ends(0, parts.front));
   }
-  list.push_back(inner);
-  if (p.behind > 0) {
-    list.push_back(mode == "reflect" ? mirror(n - 1 - p.behind, n - 1)
-                   : circular        ? prim::slice(from, p.dim, 0, p.behind)
-                                     : ends(n - 1, p.behind));
+  list.push_back(prim::slice(x, p.dim, parts.begin, parts.end));
+  if (parts.behind > 0) {
+    const int64_t last = n - 1 - parts.skipped;
+    list.push_back(reflect ? mirror(last - parts.behind, last) : ends(n - 1, parts.behind));
   }
   return cat(list, p.dim);
 }

@@ -82,7 +82,12 @@ Tensor differences(const Tensor& given, int64_t n, int64_t dim, const Tensor& pr
 // Areas under y along a dimension, between neighbours: by the widths x, or all of width dx.
 Tensor areas(const char* op, const Tensor& given, const Tensor& x, double dx, int64_t dim) {
   if (given.dim() == 0) fail(std::string(op) + ": y is [], expected 1 dimension at least");
-  const Tensor y = as_float(given);
+  // Integers take the dtype of the floats that they meet.
+  const auto met = [](const Tensor& t, const Tensor& other) {
+    const bool is_float = other.defined() && other.dtype().is_float();
+    return t.dtype().is_float() || !is_float ? as_float(t) : as_dtype(t, other.dtype());
+  };
+  const Tensor y = met(given, x);
   const int64_t d = wrap_dim(op, dim, y.dim()), n = y.size(d), pairs = std::max<int64_t>(n - 1, 0);
   const Tensor heights = add(prim::slice(y, d, n - pairs, n), prim::slice(y, d, 0, pairs));
   if (!x.defined()) return mul(heights, 0.5 * dx);
@@ -91,7 +96,7 @@ Tensor areas(const char* op, const Tensor& given, const Tensor& x, double dx, in
     fail(std::string(op) + ": x is " + sizes_text(x.sizes()) + " for y of " +
          sizes_text(y.sizes()) + ", expected [" + std::to_string(n) + "] or the sizes of y");
   }
-  Tensor places = as_float(x);
+  Tensor places = met(x, given);
   if (line) {
     Sizes sizes(size_t(y.dim()), 1);
     sizes[size_t(d)] = n;

@@ -111,7 +111,7 @@ View narrowed(const tn_tensor* x, int64_t dim, int64_t start, int64_t length) {
 
 View squeezed(const tn_tensor* x, Ints dims) {
   uint32_t chosen = dims.empty() ? ~0u : 0;
-  for (int64_t d : dims) chosen |= 1u << wrap_dim("squeeze", d, x->ndim);
+  for (int64_t d : distinct_dims("squeeze", dims, x->ndim)) chosen |= 1u << d;
   View view;
   for (int32_t d = 0; d < x->ndim; ++d) {
     if (x->sizes[d] != 1 || !(chosen >> d & 1)) view.append(x->sizes[d], x->strides[d]);
@@ -441,7 +441,15 @@ void pieces_and_grids() {
         if (chunks <= 0) {
           fail("chunk: chunks is " + std::to_string(chunks) + ", at least 1 is needed");
         }
-        int64_t size = x.size(wrap_dim("chunk", dim, x.dim()));
+        const int64_t d = wrap_dim("chunk", dim, x.dim()), size = x.size(d);
+        if (size == 0) {  // each piece is as empty
+          constexpr int64_t kMost = 1 << 20;
+          if (chunks > kMost) {
+            fail("chunk: chunks is " + std::to_string(chunks) + " of an empty dimension, at most " +
+                 std::to_string(kMost) + " are possible");
+          }
+          return pieces(x, Sizes(size_t(chunks)), d);
+        }
         return split_evenly("chunk", x, size <= chunks ? 1 : (size - 1) / chunks + 1, dim);
       });
   op("meshgrid(Tensor[] xs, str indexing=\"ij\") -> Tensor[]")

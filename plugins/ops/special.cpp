@@ -158,9 +158,9 @@ void products_and_quotients() {
       .doc("x * log(y); 0 where x is 0, whatever y is but NaN.")
       .inplace();
   op("sinc(Tensor x) -> Tensor",
-     "let t = pi * where(x == 0, 1, x)\n"
+     "let t = pi * where(x == 0, 1, x); let s = t * x\n"
      "where(x == 0, 1, sin(t) / t)\n"
-     "dx = where(x == 0, 0, g * ((t * cos(t) - sin(t)) / (t * where(x == 0, 1, x))))")
+     "dx = where(s == 0, 0, g * ((t * cos(t) - sin(t)) / where(s == 0, 1, s)))")
       .method()
       .doc("sin(pi * x) / (pi * x); 1 at 0. Integers become float32.")
       .inplace();
@@ -187,7 +187,7 @@ constinit ExpressionRef next_after{
     "near)))"};
 
 Tensor next_of(const Tensor& x, const Tensor& y) {
-  const Dtype dtype = promote(x.dtype(), y.dtype());
+  const Dtype dtype = promoted(x, y);
   if (!dtype.is_float())
     fail("nextafter: x is " + std::string(x.dtype().name()) + " and y " + y.dtype().name() +
          ", expected a floating dtype");

@@ -142,7 +142,9 @@ void set_out(const char* op, Windows* w, std::span<const int64_t> sizes, bool ce
   for (size_t d = 0; d < w->kernel.size(); ++d) {
     const Wide stride = w->stride[d], span = Wide(w->kernel[d] - 1) * w->dilation[d] + 1;
     const Wide whole = Wide(sizes[d]) + 2 * Wide(w->padding[d]), room = whole - span;
-    Wide out = room < 0 ? 0 : (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+    // Rounded up, one window is there even where it does not fit, but begins within a stride of that.
+    const Wide steps = room + (ceil_mode ? stride - 1 : 0);
+    Wide out = steps < 0 ? 0 : steps / stride + 1;
     if (ceil_mode && (out - 1) * stride >= sizes[d] + Wide(w->padding[d])) --out;
     if (whole > kMostPadded) {
       fail(std::string(op) + ": padding is " + sizes_text(w->padding) +

@@ -84,6 +84,8 @@ TEST(Create, Errors) {
   expect_error([] { tn::arange(0, 5, 0.5, tn::int64); },
                "arange: step is 0.500000, which is 0 in int64");
   expect_error([] { tn::arange(0, 5, -1); }, "cannot be reached");
+  expect_error([] { tn::arange(0.0, 3.0, -4.0); }, "cannot be reached");
+  expect_error([] { tn::arange(0.0, 3.0, INFINITY); }, "step is inf, expected a finite number");
   expect_error([] { tn::zeros({-1}); }, "-1");
   expect_error([] { tn::zeros({INT64_MAX, 4}); }, "");
   expect_error([] { tn::Device("acme"); }, "acme");

@@ -293,4 +293,11 @@ TEST(Matmul, LinearOfOneRowOfWeights) {
   }
 }
 
+TEST(Matmul, AddrMultipliesInTheDtypeOfItsResult) {
+  for (const tn::Device d : devices()) {
+    const Tensor a = tn::tensor({9}).to(d, tn::uint8), b = tn::tensor({128}).to(d, tn::uint8);
+    expect_near(tn::addr(tn::zeros({1, 1}, {}, d), a, b), {1152});
+  }
+}
+
 }  // namespace

@@ -289,4 +289,26 @@ TEST(Differences, SayWhatTheyRefuse) {
   });
 }
 
+// As PyTorch promotes: a tensor without dimensions counts by its kind alone.
+TEST(Numeric, NumbersInTensorsKeepTheDtypeOfTheOthers) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({12, 18}).to(d, tn::uint8), n = tn::tensor(8, d);
+    EXPECT_EQ(tn::gcd(x, n).dtype(), tn::uint8);
+    expect_near(tn::gcd(x, n), {4, 2});
+    EXPECT_EQ(tn::lcm(n, x).dtype(), tn::uint8);
+    expect_near(tn::lcm(n, x), {24, 72});
+    const Tensor y = tn::ones({2}, tn::bfloat16, d);
+    const Tensor next = tn::nextafter(y, tn::tensor(2.0, d));
+    EXPECT_EQ(next.dtype(), tn::bfloat16);
+    expect_near(next, {1.0078125, 1.0078125}, 0);
+    // Integers take the dtype of the floats that they meet.
+    const Tensor whole = tn::tensor({1, 2, 4}).to(d), half = whole.to(tn::float16);
+    for (const Tensor& area : {tn::trapezoid(whole, half), tn::trapezoid(half, whole)}) {
+      EXPECT_EQ(area.dtype(), tn::float16);
+      expect_near(area, {7.5}, 0);
+    }
+    EXPECT_EQ(tn::cov(whole, {.aweights = half}).dtype(), tn::float16);
+  }
+}
+
 }  // namespace

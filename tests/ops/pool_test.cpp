@@ -251,4 +251,22 @@ TEST(Pool, IntegersArePooled) {
   }
 }
 
+// PyTorch's values: rounded up, a window that reaches beyond the image is there where it begins inside.
+TEST(Pool, AWindowLargerThanTheImageIsThereWhenRoundedUp) {
+  for (const tn::Device d : devices()) {
+    const Tensor column = tn::arange(4).to(tn::float32).view({1, 1, 4, 1}).to(d),
+                 row = column.view({1, 1, 4});
+    expect_near(tn::avg_pool2d(column, 2, {.ceil_mode = true}), {0.5, 2.5});
+    expect_near(tn::max_pool2d(column, 2, {.ceil_mode = true}), {1, 3});
+    expect_near(tn::max_pool1d(row, 5, {.stride = 2, .ceil_mode = true}), {3});
+    expect_near(tn::avg_pool1d(row, 5, {.stride = 2, .ceil_mode = true}), {1.5});
+    expect_near(tn::lp_pool1d(row, 2, 5, 2, true), {4.18330001}, 1e-6);
+    expect_near(tn::avg_pool1d(row, 5, {.stride = 2, .padding = 1, .ceil_mode = true}), {1.2, 1.5},
+                1e-6);
+    expect_error([&] { tn::max_pool1d(row.narrow(2, 0, 2), 5, {.stride = 2, .ceil_mode = true}); },
+                 "does not fit");
+    expect_error([&] { tn::avg_pool2d(column, 2); }, "does not fit");
+  }
+}
+
 }  // namespace

@@ -215,4 +215,34 @@ TEST(Shape, NothingAndOne) {
   }
 }
 
+// PyTorch's values: what is cut beyond the dimension goes into the other side's new elements.
+TEST(Shape, PadsThatCutMoreThanThereIs) {
+  struct Row {
+    std::vector<int64_t> pad;
+    const char* mode;
+    std::vector<double> values;
+  };
+  const Row rows[] = {
+      {{5, -4}, "replicate", {1, 1, 1, 1}},
+      {{3, -3}, "replicate", {1, 1, 1}},
+      {{-4, 5}, "replicate", {3, 3, 3, 3}},
+      {{2, -4}, "replicate", {1}},
+      {{-4, 2}, "replicate", {3}},
+      {{1, -3}, "replicate", {1}},
+      {{2, -1}, "replicate", {1, 1, 1, 2}},
+      {{-1, 2}, "replicate", {2, 3, 3, 3}},
+      {{2, -4}, "reflect", {3}},
+      {{-4, 2}, "reflect", {1}},
+      {{1, -3}, "reflect", {2}},
+      {{2, -2}, "reflect", {3, 2, 1}},
+      {{-1, 2}, "reflect", {2, 3, 2, 1}},
+  };
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({{{1.0, 2.0, 3.0}}}, d);
+    for (const Row& row : rows) expect_near(tn::pad(x, row.pad, row.mode), row.values);
+    expect_error([&] { tn::pad(x, {-4, 0}, "replicate"); }, "it would have a negative size");
+    expect_error([&] { tn::pad(x, {INT64_MAX, INT64_MAX}, "replicate"); }, "would overflow");
+  }
+}
+
 }  // namespace

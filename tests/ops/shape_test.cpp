@@ -297,6 +297,11 @@ TEST(Shape, Errors) {
       },
       "pad: reflect by 4 and 0 of dimension 2 of size 4; at most 3 fit");
   expect_error([&] { tn::pad(x, {5, 0}, "circular"); }, "at most 4 fit");
+  expect_error(
+      [&] {
+        tn::squeeze(tn::zeros({1, 1}), {1, -1});
+      },
+      "squeeze: dimension 1 appears twice");
   expect_error([&] { tn::pad(tn::zeros({0}), {1, 0}, "replicate"); }, "there is nothing to repeat");
   expect_error([&] { tn::pad(x, {-3, -3}, "circular"); }, "would have a negative size");
   expect_error(

@@ -278,4 +278,32 @@ TEST(SmallInts, AreElementsOfCppsTypes) {
   EXPECT_TRUE(tn::integers.has(tn::int8) && !tn::all_floats.has(tn::int8));
 }
 
+// A formula of floats computes in floats, whatever the integers would wrap to. PyTorch refuses integers
+// here, but for logit and softsign; the values are those of the float32.
+TEST(SmallInts, FormulasOfFloatsDoNotWrap) {
+  using F = Tensor (*)(const Tensor&);
+  const F formulas[] = {
+      [](const Tensor& x) { return tn::hardswish(x); },
+      [](const Tensor& x) { return tn::hardsigmoid(x); },
+      [](const Tensor& x) { return tn::silu(x); },
+      [](const Tensor& x) { return tn::log_sigmoid(x); },
+      [](const Tensor& x) { return tn::softsign(x); },
+      [](const Tensor& x) { return tn::softmin(x); },
+      [](const Tensor& x) { return tn::gelu(x); },
+      [](const Tensor& x) { return tn::mish(x); },
+      [](const Tensor& x) { return tn::softplus(x); },
+      [](const Tensor& x) { return tn::tanhshrink(x); },
+  };
+  for (const tn::Device d : devices()) {
+    for (const tn::Dtype dtype : {tn::int8, tn::uint8, tn::int16}) {
+      const Tensor x = tn::tensor({-128, -100, -3, 0, 1, 22, 127, 247, 255}).to(d, dtype);
+      for (const F f : formulas) {
+        const Tensor y = f(x), expected = f(x.to(tn::float32));
+        EXPECT_EQ(y.dtype(), tn::float32);
+        expect_near(y, expected.to_vector<double>(), 1e-6);
+      }
+    }
+  }
+}
+
 }  // namespace

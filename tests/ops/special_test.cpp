@@ -148,4 +148,14 @@ TEST(Special, Errors) {
       "glu: x is [2, 3], expected an even size along dimension 1");
 }
 
+TEST(Special, SincHasAGradientWhereItsSquareIsZero) {
+  for (const tn::Device d : devices()) {
+    for (const double tiny : {1e-45, 1e-30, 1e-24, 0.0}) {
+      const Tensor x = tn::tensor({tiny}, d).requires_grad_();
+      tn::sinc(x).sum().backward();
+      expect_near(x.grad(), {0});
+    }
+  }
+}
+
 }  // namespace

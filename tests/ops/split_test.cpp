@@ -150,4 +150,13 @@ TEST(Split, RefusesMorePiecesThanCanBe) {
   expect_error([&] { tn::chunk(x, int64_t{1} << 40); }, "chunk: 1099511627776 pieces of 1");
 }
 
+TEST(Split, AnEmptyDimensionHasAsManyChunksAsAreAskedFor) {
+  for (const tn::Device d : devices()) {
+    const std::vector<Tensor> pieces = tn::chunk(tn::zeros({0, 3}, {}, d), 4);
+    ASSERT_EQ(pieces.size(), 4u);
+    for (const Tensor& piece : pieces) EXPECT_EQ(piece.sizes(), (std::vector<int64_t>{0, 3}));
+    expect_error([&] { tn::chunk(tn::zeros({0}, {}, d), INT64_MAX); }, "of an empty dimension");
+  }
+}
+
 }  // namespace
