@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,11 +13,13 @@
 
 namespace fake {
 
-// Of one byte.
+// Of one byte; of an aligned word that is not split the first cell is that of all its bytes, which were
+// touched alike, as those of a number mostly are.
 struct Cell {
-  uint32_t written, read;   // when
-  uint16_t writer, reader;  // threads of a block
+  uint32_t written, read;                      // when
+  uint16_t writer : 15, is_split : 1, reader;  // threads of a block
 };
+constexpr size_t kWord = 4;
 
 struct Shadow {
   uintptr_t begin;
@@ -29,7 +30,7 @@ struct Shadow {
 namespace {
 
 // In the place of a thread; and a bit of one that came to the count of blocks in this interval.
-constexpr uint16_t kSeveral = 0xFFFF, kAtomically = 0xFFFE, kCame = 0x4000;
+constexpr uint16_t kSeveral = 0x7FFF, kAtomically = 0x7FFE, kCame = 0x4000;
 
 // A block of the launch: when it began; when it came to be counted, by which thread. 0: it did not.
 struct Begun {
@@ -119,14 +120,37 @@ void report_race(Machine& machine, bool is_shared, const char* address, Touch ho
              ": it " + mine + " what " + thread_text(when, who) + " " + did);
 }
 
+void split(Cell* word) {
+  word->is_split = 1;
+  std::fill(word + 1, word + kWord, *word);
+}
+
+// Are its bytes alike now?
+void join(Cell* word) {
+  const auto differs = [&](const Cell& cell) {
+    return cell.written != word->written || cell.read != word->read ||
+           cell.writer != word->writer || cell.reader != word->reader;
+  };
+  if (std::none_of(word + 1, word + kWord, differs)) word->is_split = 0;
+}
+
 // A value may have gaps that nobody writes, as between the members of a struct: of a large one each
 // aligned word must have a written byte, of eight bytes each half.
 void expect_written(Machine& machine, const Shadow& shadow, size_t first, size_t bytes) {
-  const size_t word = bytes > 8 ? 8 : bytes == 8 ? 4 : 1;
-  for (size_t at = first; at < first + bytes; at += word) {
-    const size_t end = std::min(at + word, first + bytes);
+  const size_t part = bytes > 8 ? 8 : bytes == 8 ? 4 : 1;
+  const auto was_written = [](const Cell& cell) { return cell.written >= block_begin; };
+  for (size_t at = first, end; at < first + bytes; at = end) {
+    const Cell& word = shadow.cells[at - at % kWord];
+    if (!word.is_split && was_written(word)) {
+      end = at + std::max(part, kWord - at % kWord);
+      continue;
+    }
+    end = std::min(at + part, first + bytes);
     bool is_written = false;
-    for (size_t k = at; k < end; ++k) is_written |= shadow.cells[k].written >= block_begin;
+    for (size_t k = at; k < end && !is_written; ++k) {
+      const Cell& near = shadow.cells[k - k % kWord];
+      is_written = was_written(near.is_split ? shadow.cells[k] : near);
+    }
     if (!is_written)
       report(machine, true, reinterpret_cast<const char*>(shadow.begin + at),
              "shared memory that was not written");
@@ -136,8 +160,11 @@ void expect_written(Machine& machine, const Shadow& shadow, size_t first, size_t
 }  // namespace
 
 Shadow* make_shadow(const void* begin, size_t bytes) {
-  auto* shadow = new Shadow{reinterpret_cast<uintptr_t>(begin), bytes, nullptr};
-  shadow->cells = static_cast<Cell*>(map(std::max<size_t>(bytes, 1) * sizeof(Cell)));
+  const auto at = reinterpret_cast<uintptr_t>(begin);
+  const size_t before = at % kWord;  // words are those of the addresses
+  const size_t whole = (before + bytes + kWord - 1) / kWord * kWord;
+  auto* shadow = new Shadow{at - before, whole, nullptr};
+  shadow->cells = static_cast<Cell*>(map(std::max<size_t>(whole, 1) * sizeof(Cell)));
   shadows.push_back(shadow);
   return shadow;
 }
@@ -184,27 +211,29 @@ void touch(Machine& machine, Shadow* shared, const void* address, size_t bytes, 
   auto me = static_cast<uint16_t>(how == kAtomic ? kAtomically : machine.thread_index.x);
   if (how != kAtomic && blocks.back().came == now && blocks.back().thread == me) me |= kCame;
   if (is_shared && how != kWrite) expect_written(machine, shadow, first, bytes);
-  // Of bytes that were touched alike, as those of a number mostly are, one is looked at.
-  Cell* const cells = shadow.cells + first;
-  const bool are_alike = std::memcmp(cells, cells + 1, (bytes - 1) * sizeof(Cell)) == 0;
-  for (size_t k = first; k < first + (are_alike ? 1 : bytes); ++k) {
+  for (size_t k = first, end = first + bytes; k < end;) {
+    Cell* const word = shadow.cells + (k - k % kWord);
+    const bool is_whole = k % kWord == 0 && end - k >= kWord;
+    if (!is_whole && !word->is_split) split(word);
     Cell& cell = shadow.cells[k];
     const char* at = reinterpret_cast<const char*>(shadow.begin + k);
+    k += word->is_split ? 1 : kWord;
     if (races(cell.written, cell.writer, begin, me))
       report_race(machine, is_shared, at, how, cell.written, cell.writer, "wrote");
     if (how == kRead) {
       // A reader of another block stays: whoever writes from now on races with it.
-      if (cell.read >= begin && cell.read < block_begin) continue;
-      const bool is_other = cell.read == now && !is_one_thread(cell.reader, me);
-      cell.reader = is_other ? kSeveral : me;
-      cell.read = now;
+      if (cell.read < begin || cell.read >= block_begin) {
+        const bool is_other = cell.read == now && !is_one_thread(cell.reader, me);
+        cell.reader = is_other ? kSeveral : me;
+        cell.read = now;
+      }
     } else {
       if (races(cell.read, cell.reader, begin, me))
         report_race(machine, is_shared, at, how, cell.read, cell.reader, "read");
       cell.written = now, cell.writer = me;
     }
+    if (word->is_split && k % kWord == 0) join(word);
   }
-  if (are_alike) std::fill(cells + 1, cells + bytes, *cells);
 }
 
 }  // namespace fake
