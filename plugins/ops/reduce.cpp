@@ -145,16 +145,18 @@ Tensor answer(const Tensor& x, Ints dims, bool keepdim, const ExpressionRef& cou
   return x.dtype() == uint8 ? prim::copy(y, uint8) : y;
 }
 
+int64_t expect_top(const Tensor& x, int64_t k, int64_t dim) {
+  const int64_t d = wrap_dim("topk", dim, x.dim()), n = x.dim() == 0 ? 1 : x.size(d);
+  if (k >= 0 && k <= n) return d;
+  fail("topk: k is " + std::to_string(k) + ", expected 0 to " + std::to_string(n) +
+       ", the size of dimension " + std::to_string(d));
+}
+
 std::tuple<Tensor, Tensor> top_of(const Tensor& x, int64_t k, int64_t dim, bool largest) {
-  int64_t d = wrap_dim("topk", dim, x.dim()), n = x.dim() == 0 ? 1 : x.size(d);
-  if (k < 0 || k > n) {
-    fail("topk: k is " + std::to_string(k) + ", expected 0 to " + std::to_string(n) +
-         ", the size of dimension " + std::to_string(d));
-  }
-  Tensor flat = x.dim() == 0 ? prim::reshape(x, {1}) : x;
-  auto [values, at] = prim::sort(flat, d, largest);
-  // Copies: views would keep all that was sorted.
-  values = prim::copy(prim::slice(values, d, 0, k)), at = prim::copy(prim::slice(at, d, 0, k));
+  const int64_t d = expect_top(x, k, dim);
+  const Tensor row = x.dim() == 0 ? prim::reshape(x, {1}) : x;
+  const Tensor at = call(detail::op<"_top_places">, row.detach(), k, d, largest);
+  const Tensor values = prim::gather(row, d, at);
   if (x.dim() > 0 || k == 0) return {values, at};
   return {prim::reshape(values, {}), prim::reshape(at, {})};
 }
@@ -381,6 +383,18 @@ void scans_and_sorts() {
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, bool descending) {
         return std::get<1>(prim::sort(x, dim, descending));
+      });
+  op("_top_places(Tensor x, int k, int dim, bool largest) -> Tensor")
+      .infer([](Tensor x, int64_t k, int64_t dim, bool) {
+        if (x.dim() == 0) fail("_top_places: x is [], expected 1 dimension at least");
+        Sizes sizes = sizes_of(x);
+        sizes[size_t(expect_top(x, k, dim))] = k;
+        return Meta(sizes, int64, x.device());
+      })
+      .meaning([](Tensor x, int64_t k, int64_t dim, bool largest) {
+        const int64_t d = expect_top(x, k, dim);
+        // A copy: a view would keep all that was sorted.
+        return prim::copy(prim::slice(std::get<1>(prim::sort(x.detach(), d, largest)), d, 0, k));
       });
   op("topk(Tensor x, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
      "(Tensor values, Tensor indices)")

@@ -27,23 +27,30 @@ Tensor stepped(const Tensor& x, int64_t d, int64_t by, const Step& step) {
       {prim::slice(x, d, 0, by), step(prim::slice(x, d, by, n), prim::slice(x, d, 0, n - by))}, d);
 }
 
-std::tuple<Tensor, Tensor> running_extreme(const char* op, const Tensor& x, int64_t dim,
-                                           const ExpressionRef& stays) {
-  const int64_t d = wrap_dim(op, dim, x.dim());
-  if (x.dim() == 0) return {prim::copy(x), prim::fill({}, 0, int64, x.device())};
+// For each element, which one up to it along d is the extreme.
+Tensor places_of_extremes(const Tensor& x, int64_t d, bool largest) {
+  const ExpressionRef& stays = largest ? stays_greatest : stays_least;
   const int64_t n = x.size(d);
   Sizes line(size_t(x.dim()), 1);
   line[size_t(d)] = n;
   Tensor at = prim::copy(
       prim::expand(prim::reshape(prim::iota(n, 0, 1, int64, x.device()), line), x.sizes()));
-  Tensor best = x.detach();
+  Tensor best = x;
   for (int64_t by = 1; by < n; by *= 2) {
     const Tensor kept =
         prim::elementwise(stays, prim::slice(best, d, by, n), prim::slice(best, d, 0, n - by));
     at = stepped(at, d, by,
                  [&](const Tensor& own, const Tensor& before) { return where(kept, own, before); });
-    best = prim::gather(x.detach(), d, at);
+    best = prim::gather(x, d, at);
   }
+  return at;
+}
+
+std::tuple<Tensor, Tensor> running_extreme(const char* op, const Tensor& x, int64_t dim,
+                                           bool largest) {
+  const int64_t d = wrap_dim(op, dim, x.dim());
+  if (x.dim() == 0) return {prim::copy(x), prim::fill({}, 0, int64, x.device())};
+  const Tensor at = call(detail::op<"_running_places">, x.detach(), d, largest);
   return {prim::gather(x, d, at), at};
 }
 
@@ -109,6 +116,15 @@ Tensor areas(const char* op, const Tensor& given, const Tensor& x, double dx, in
 }  // namespace
 
 void running() {
+  op("_running_places(Tensor x, int dim, bool largest) -> Tensor")
+      .infer([](Tensor x, int64_t dim, bool) {
+        if (x.dim() == 0) fail("_running_places: x is [], expected 1 dimension at least");
+        wrap_dim("_running_places", dim, x.dim());
+        return Meta(x.sizes(), int64, x.device());
+      })
+      .meaning([](Tensor x, int64_t dim, bool largest) {
+        return places_of_extremes(x.detach(), wrap_dim("_running_places", dim, x.dim()), largest);
+      });
   op("cummax(Tensor x, int dim) -> (Tensor values, Tensor indices)")
       .method()
       .doc(
@@ -116,8 +132,7 @@ void running() {
           "(int64), the last among equals, which gets the gradient.")
       .amp(Amp::widest)
       .keeps_halves()
-      .meaning(
-          [](Tensor x, int64_t dim) { return running_extreme("cummax", x, dim, stays_greatest); });
+      .meaning([](Tensor x, int64_t dim) { return running_extreme("cummax", x, dim, true); });
   op("cummin(Tensor x, int dim) -> (Tensor values, Tensor indices)")
       .method()
       .doc(
@@ -125,8 +140,7 @@ void running() {
           "(int64), the last among equals, which gets the gradient.")
       .amp(Amp::widest)
       .keeps_halves()
-      .meaning(
-          [](Tensor x, int64_t dim) { return running_extreme("cummin", x, dim, stays_least); });
+      .meaning([](Tensor x, int64_t dim) { return running_extreme("cummin", x, dim, false); });
   op("logcumsumexp(Tensor x, int dim) -> Tensor")
       .method()
       .doc("log(cumsum(exp(x), dim)), computed so that no exponential overflows.")

@@ -79,28 +79,50 @@ inline void scan(Samples& list) {
 inline void sort(Samples& list) {
   // Few values, so that many are equal.
   const Tensor x = (sample({11, 29}) * 8.0).to(tn::int64).to(tn::float64) / 8.0;
-  for (const bool descending : {false, true}) {
-    for (const int64_t dim : {0, 1}) {
-      const std::string where = std::to_string(dim) + (descending ? " descending" : "");
-      list.push_back({"sort",
-                      "values " + where,
+  const auto add = [&](int64_t dim, bool descending) {
+    const std::string where = std::to_string(dim) + (descending ? " descending" : "");
+    list.push_back({"sort",
+                    "values " + where,
+                    kAll,
+                    {x},
+                    {1 - dim},
+                    {},
+                    [=](const TensorList& in, Dtype, tn::Device) {
+                      return std::get<0>(tn::prim::sort(in[0], dim, descending));
+                    }});
+    list.push_back({"sort",
+                    "indices " + where,
+                    kAll,
+                    {x},
+                    {1 - dim},
+                    {},
+                    [=](const TensorList& in, Dtype, tn::Device) {
+                      return std::get<1>(tn::prim::sort(in[0], dim, descending));
+                    }});
+    for (const int64_t k : {1, 2, 10}) {
+      list.push_back({"_top_places",
+                      where + ", " + std::to_string(k),
                       kAll,
                       {x},
                       {1 - dim},
                       {},
                       [=](const TensorList& in, Dtype, tn::Device) {
-                        return std::get<0>(tn::prim::sort(in[0], dim, descending));
-                      }});
-      list.push_back({"sort",
-                      "indices " + where,
-                      kAll,
-                      {x},
-                      {1 - dim},
-                      {},
-                      [=](const TensorList& in, Dtype, tn::Device) {
-                        return std::get<1>(tn::prim::sort(in[0], dim, descending));
+                        return std::get<1>(tn::topk(in[0], k, dim, descending));
                       }});
     }
+    list.push_back({"_running_places",
+                    where,
+                    kAll,
+                    {x},
+                    {1 - dim},
+                    {},
+                    [=](const TensorList& in, Dtype, tn::Device) {
+                      return std::get<1>(descending ? tn::cummax(in[0], dim)
+                                                    : tn::cummin(in[0], dim));
+                    }});
+  };
+  for (const bool descending : {false, true}) {
+    for (const int64_t dim : {0, 1}) add(dim, descending);
   }
 }
 
