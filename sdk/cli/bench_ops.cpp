@@ -114,6 +114,16 @@ std::vector<Case> op_cases() {
               {rows}),
       forward("transpose", "[4096, 1024] transposed and made contiguous",
               [](auto& in) { return in[0].t().contiguous(); }, {rows}),
+      forward("sort", "[1024, 1024]", [](auto& in) { return std::get<0>(sort(in[0])); }, {square}),
+      forward("topk", "50 of each row of [64, 50257]",
+              [](auto& in) { return std::get<0>(topk(in[0], 50)); }, {{64, 50257}}),
+      forward("cummax", "[1024, 1024]", [](auto& in) { return std::get<0>(cummax(in[0], 1)); },
+              {square}),
+      forward("randn", "[1024, 1024]",
+              [](auto&) {
+                return randn({1024, 1024});
+              },
+              {}),
       forward("matmul", "[512, 768] . [768, 3072]", [](auto& in) { return matmul(in[0], in[1]); },
               {{512, 768}, {768, 3072}}),
       both_ways("matmul_backward", "the same, forward and backward",
