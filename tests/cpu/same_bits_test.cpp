@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kThreads[] = {1, 2, 3, 7};
+constexpr int kThreads[] = {1, 2, 3, 4, 7};
 constexpr char kMark[] = "bits ";
 
 uint64_t hash_of(const Tensor& t, uint64_t hash = 14695981039346656037u) {

@@ -79,50 +79,31 @@ inline void scan(Samples& list) {
 inline void sort(Samples& list) {
   // Few values, so that many are equal.
   const Tensor x = (sample({11, 29}) * 8.0).to(tn::int64).to(tn::float64) / 8.0;
-  const auto add = [&](int64_t dim, bool descending) {
-    const std::string where = std::to_string(dim) + (descending ? " descending" : "");
-    list.push_back({"sort",
-                    "values " + where,
-                    kAll,
-                    {x},
-                    {1 - dim},
-                    {},
-                    [=](const TensorList& in, Dtype, tn::Device) {
-                      return std::get<0>(tn::prim::sort(in[0], dim, descending));
-                    }});
-    list.push_back({"sort",
-                    "indices " + where,
-                    kAll,
-                    {x},
-                    {1 - dim},
-                    {},
-                    [=](const TensorList& in, Dtype, tn::Device) {
-                      return std::get<1>(tn::prim::sort(in[0], dim, descending));
-                    }});
-    for (const int64_t k : {1, 2, 10}) {
-      list.push_back({"_top_places",
-                      where + ", " + std::to_string(k),
-                      kAll,
-                      {x},
-                      {1 - dim},
-                      {},
-                      [=](const TensorList& in, Dtype, tn::Device) {
-                        return std::get<1>(tn::topk(in[0], k, dim, descending));
-                      }});
-    }
-    list.push_back({"_running_places",
-                    where,
-                    kAll,
-                    {x},
-                    {1 - dim},
-                    {},
-                    [=](const TensorList& in, Dtype, tn::Device) {
-                      return std::get<1>(descending ? tn::cummax(in[0], dim)
-                                                    : tn::cummin(in[0], dim));
-                    }});
-  };
   for (const bool descending : {false, true}) {
-    for (const int64_t dim : {0, 1}) add(dim, descending);
+    for (const int64_t dim : {0, 1}) {
+      const std::string where = std::to_string(dim) + (descending ? " descending" : "");
+      const auto add = [&](const char* kernel, const std::string& what,
+                           const std::function<Tensor(const Tensor&)>& f) {
+        list.push_back({kernel,
+                        what + " " + where,
+                        kAll,
+                        {x},
+                        {1 - dim},
+                        {},
+                        [f](const TensorList& in, Dtype, tn::Device) { return f(in[0]); }});
+      };
+      add("sort", "values",
+          [=](const Tensor& in) { return std::get<0>(tn::prim::sort(in, dim, descending)); });
+      add("sort", "indices",
+          [=](const Tensor& in) { return std::get<1>(tn::prim::sort(in, dim, descending)); });
+      for (const int64_t k : {1, 2, 10}) {
+        add("_top_places", std::to_string(k),
+            [=](const Tensor& in) { return std::get<1>(tn::topk(in, k, dim, descending)); });
+      }
+      add("_running_places", "extremes", [=](const Tensor& in) {
+        return std::get<1>(descending ? tn::cummax(in, dim) : tn::cummin(in, dim));
+      });
+    }
   }
 }
 

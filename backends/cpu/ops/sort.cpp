@@ -64,19 +64,20 @@ void select(Entry* row, int64_t n, int64_t k) {
   std::sort(row, row + k);
 }
 
-// f(entries, row) for each row of x, whose entries lie in front of room for as many. `descending`: the
+// f(entries, row) for each row of x, whose entries have room for `copies` times as many. `descending`: the
 // greatest is the least entry.
 template <tn_dtype D, typename Entry, typename F>
-void each_row(const tn_host* host, const RowsAlong& rows, bool descending, const F& f) {
+void each_row(const tn_host* host, const RowsAlong& rows, int64_t copies, bool descending,
+              const F& f) {
   using Element = typename Format<D>::Element;
   const tn_tensor& x = rows.t;
   const int64_t n = rows.length(), n_rows = rows.count(), step = rows.stride(x);
   const int64_t rows_of_piece = 1 + kPieceElements / n;
   const int64_t lanes = std::min((n_rows + rows_of_piece - 1) / rows_of_piece, kMostLanes);
   // What may fail to be allocated is allocated before the threads begin.
-  const auto all = std::make_unique_for_overwrite<Entry[]>(static_cast<size_t>(2 * lanes * n));
+  const auto all = std::make_unique_for_overwrite<Entry[]>(static_cast<size_t>(copies * lanes * n));
   parallel_for(host, 0, lanes, 1, [&](int64_t first, int64_t last) {
-    Entry* const entries = all.get() + 2 * first * n;
+    Entry* const entries = all.get() + copies * first * n;
     for (int64_t row = first * n_rows / lanes; row < last * n_rows / lanes; ++row) {
       const auto* from = static_cast<const Element*>(x.data) + rows.offset(x, row);
       for (int64_t i = 0; i < n; ++i) {
@@ -108,7 +109,7 @@ void launch(const tn_call* call) {
   with_entries(rows, [&]<tn_dtype D, typename Entry>() {
     using Element = typename Format<D>::Element;
     const int64_t n = rows.length();
-    each_row<D, Entry>(call->host, rows, descending, [&](Entry* entries, int64_t row) {
+    each_row<D, Entry>(call->host, rows, 2, descending, [&](Entry* entries, int64_t row) {
       const Entry* const ordered = sorted(entries, entries + n, n);
       const auto* from = static_cast<const Element*>(x.data) + rows.offset(x, row);
       auto* to = static_cast<Element*>(values.data) + rows.offset(values, row);
@@ -128,11 +129,13 @@ void launch_top(const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const RowsAlong rows = {x, static_cast<int32_t>(dim < 0 ? dim + x.ndim : dim)};
   with_entries(rows, [&]<tn_dtype D, typename Entry>() {
-    each_row<D, Entry>(call->host, rows, call->args[3].as.i != 0, [&](Entry* entries, int64_t row) {
-      select(entries, rows.length(), k);
-      auto* to = static_cast<int64_t*>(places.data) + rows.offset(places, row);
-      for (int64_t i = 0; i < k; ++i) to[i * rows.stride(places)] = entries[i].at();
-    });
+    each_row<D, Entry>(call->host, rows, 1, call->args[3].as.i != 0,
+                       [&](Entry* entries, int64_t row) {
+                         select(entries, rows.length(), k);
+                         auto* to = static_cast<int64_t*>(places.data) + rows.offset(places, row);
+                         for (int64_t i = 0; i < k; ++i)
+                           to[i * rows.stride(places)] = entries[i].at();
+                       });
   });
 }
 
