@@ -51,12 +51,7 @@ TN_HOT thread_local CustomNode* CustomNode::current = nullptr;
 
 // A result that is a view: of what forward made and dropped it is a tensor of its own.
 void give_as_view(Tensor* t) {
-  if (t->base->retained_once()) {
-    t->base->release();
-    t->base = nullptr;
-  } else {
-    t->view_flags |= kViewOfCustom;
-  }
+  if (!let_view_of_custom_go(t)) t->view_flags |= kViewOfCustom;
 }
 
 }  // namespace
@@ -116,7 +111,9 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
   for (size_t i = 0; i < outputs.size(); ++i) {
     Tensor* t = as_tensor(outputs[i]);
     if (!is_float(t->dtype)) continue;
-    break_cycles(t, node.get());  // an input that it wrote and gives back
+    // A tensor that calls before may have saved, as an input that it wrote and gives back: not a view
+    // that forward made just now, of which they know nothing. What they saved of its base stays theirs.
+    if (t->base == nullptr || !t->retained_once()) break_cycles(t, node.get());
     if (t->base != nullptr) give_as_view(t);
     set_history(t, node.get(), static_cast<uint32_t>(i));
   }

@@ -101,8 +101,8 @@ class OutdatedView final : public Node {
   std::string name() const override { return name_; }
   Status backward(Tensor* const*, Tensor**) override {
     return error(TN_FAILED_PRECONDITION,
-                 "{}: its result shows the memory of its input, which an op in place has changed "
-                 "since; let forward give a copy (clone)",
+                 "{}: its result shows memory that others hold, its input's mostly, which an op in "
+                 "place has changed since; let forward give a copy (clone)",
                  name_);
   }
   void release_saved() override {}
@@ -112,6 +112,16 @@ class OutdatedView final : public Node {
 };
 
 }  // namespace
+
+bool let_view_of_custom_go(Tensor* view) {
+  Tensor* base = view->base;
+  if (!base->retained_once()) return false;
+  if (Counted* history = std::exchange(base->grad_fn, nullptr)) history->release();
+  if (view->storage->refs.load(std::memory_order_acquire) != 2) return false;
+  std::exchange(view->base, nullptr)->release();
+  view->view_flags &= static_cast<uint16_t>(~kViewOfCustom);
+  return true;
+}
 
 void refresh_view(Tensor* t) {
   Tensor* base = t->base;
@@ -132,8 +142,9 @@ void refresh_view(Tensor* t) {
   set_history(t, node.get(), 0);
 }
 
-Status check_writable(const char* what, const Tensor* t) {
+Status check_writable(const char* what, Tensor* t) {
   if (t == nullptr) return nullptr;
+  if (t->base != nullptr && (t->view_flags & kViewOfCustom) != 0) let_view_of_custom_go(t);
   if (t->is_leaf() && t->requires_grad()) {
     return error(TN_FAILED_PRECONDITION,
                  "{}: a leaf that requires a gradient ({}) cannot be changed in place; do it "
@@ -145,8 +156,8 @@ Status check_writable(const char* what, const Tensor* t) {
   if ((t->view_flags & kViewOfCustom) != 0) {
     return error(
         TN_FAILED_PRECONDITION,
-        "{}: what a custom function gave of the memory of its input ({}) cannot be changed "
-        "in place; let its forward give a copy (clone), or write to a copy",
+        "{}: what a custom function, a backward hook or checkpoint_call gave of memory that others "
+        "hold ({}) cannot be changed in place; let forward give a copy (clone), or write to a copy",
         what, tensor_text(t));
   }
   // The leaf is the base, or a view of a base without gradient that asked for one.

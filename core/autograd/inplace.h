@@ -15,6 +15,10 @@ void refresh_view(Tensor* t);
 // tensor or its base, they hold aliases from now on. Else node and tensor would own each other, for
 // ever.
 void break_cycles(Tensor* t, Node* node);
+// Whether nobody holds the memory of this view of what a custom function gave but the view itself and
+// its base, of which nobody else has a handle; the base loses its history then, which may have saved
+// what it gave. It is a tensor of its own from here on.
+bool let_view_of_custom_go(Tensor* view);
 
 // dst.copy_(src), recorded when either needs a gradient and grad mode is on.
 [[nodiscard]] Status copy_recorded(Tensor* dst, Tensor* src);

@@ -85,6 +85,7 @@ void SavedTensor::save(Tensor* t) {
 
 void SavedTensor::let_go(const Tensor* root) {
   if (tensor_ != root && (tensor_ == nullptr || tensor_->base != root)) return;
+  if (tensor_->is_leaf() && tensor_->requires_grad()) return;  // what it lies in lives on with it
   Tensor* alias = make_alias(tensor_);
   if (tensor_->grad_fn != nullptr) {
     tensor_->grad_fn->retain();

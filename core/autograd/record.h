@@ -38,7 +38,7 @@ inline const std::string& recorded_name(const std::string& own) {
 [[nodiscard]] Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t written);
 // Refuses in-place writes that have no gradient: leaves, views of leaves, views made while
 // gradients were off.
-[[nodiscard]] Status check_writable(const char* what, const Tensor* t);
+[[nodiscard]] Status check_writable(const char* what, Tensor* t);
 
 // Where the gradient of t goes: its grad_fn (made anew for a view whose base was written), its
 // leaf, or nowhere. Owned.

@@ -214,6 +214,19 @@ tn_status* api_visit(const tn_object* object, tn_entry_fn see, void* context) {
         return nullptr;
       });
 }
+tn_status* api_visit_own(const tn_object* object, tn_entry_fn see, void* context) {
+  return checked({{"visit_own: the object", object},
+                  {"visit_own: the function", reinterpret_cast<const void*>(see)}},
+                 [&]() -> Status {
+                   object->note_use();
+                   for (const NamedTensor& entry : object->tensors)
+                     see(context, entry.name.c_str(), entry.tensor.get(), entry.kind);
+                   return nullptr;
+                 });
+}
+uint64_t api_child_changes(const tn_object* object, uint32_t i) {
+  return object == nullptr || i >= object->children.size() ? 0 : object->children[i].changes;
+}
 tn_status* api_load_state(tn_object* object, const char* const* names, tn_tensor* const* tensors,
                           uint32_t n, int32_t strict) {
   return checked({{"load_state: the object", object},
@@ -339,6 +352,8 @@ constexpr tn_object_api kTable{
     .factories = api_factories,
     .group_number = api_group_number,
     .add_forward_pre_hook = api_add_forward_pre_hook,
+    .visit_own = api_visit_own,
+    .child_changes = api_child_changes,
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/not_loaded.h"
 #include "base/text.h"
 
 namespace tenon {
@@ -52,7 +53,7 @@ Status find_factory(std::string_view name, const Factory** factory) {
     plugins.insert(known->plugin);
   }
   return error(TN_NOT_FOUND, "no layer or optimizer is named '{}'{} (plugins that bring some: {})",
-               printable(name), did_you_mean(name, names), fmt::join(plugins, ", "));
+               printable(name), suggestion(name, names), fmt::join(plugins, ", "));
 }
 
 // A definition as this host knows it: fields beyond the author's size count as zero.

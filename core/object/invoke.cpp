@@ -48,8 +48,10 @@ Status check_results(const Object* object, const Method& method, const tn_value*
     StatusHolder misfit(
         check_value(method.schema, expected, results[i], /*numbers_as_tensors=*/false));
     if (misfit) {
-      return error(TN_INTERNAL, "{}.{} gave {} as result {}: {}", object->type, method.schema.name,
-                   value_kind_name(results[i]), i, schema_text(method.schema));
+      const bool is_none = results[i].kind == TN_KIND_NONE;
+      return error(TN_INTERNAL, "{}.{} gave {} as result {}: {}{}", object->type,
+                   method.schema.name, value_kind_name(results[i]), i, schema_text(method.schema),
+                   is_none ? " (a result that may be None is a std::optional<Tensor>)" : "");
     }
   }
   return nullptr;

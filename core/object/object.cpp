@@ -72,7 +72,7 @@ Status create_empty_object(std::string_view type, tn_object_kind kind, Object** 
 
 Status set_tensor(Object* object, std::string_view name, Tensor* tensor, tn_entry_kind kind) {
   TN_TRY(check_name(object, "tensor", name));
-  if (kind < TN_ENTRY_PARAMETER || kind > TN_ENTRY_COMPUTED)
+  if (kind < TN_ENTRY_PARAMETER || kind > TN_ENTRY_UNSAVED)
     return invalid("{}: unknown entry kind {}", object->type, kind);
   if (find_named(object->children, name) != nullptr) {
     return invalid("{}: '{}' is a child already", object->type, printable(name));
@@ -106,8 +106,9 @@ Status set_child(Object* object, std::string_view name, Object* child) {
   object->note_change();
   if (NamedChild* entry = find_named(object->children, name)) {
     entry->object = std::move(held);
+    ++entry->changes;
   } else {
-    object->children.push_back({std::string(name), std::move(held)});
+    object->children.push_back({std::string(name), std::move(held), 0});
   }
   return nullptr;
 }

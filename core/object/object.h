@@ -34,7 +34,8 @@ struct NamedTensor {
 
 struct NamedChild {
   std::string name;
-  ObjectRef object;  // may be empty
+  ObjectRef object;      // may be empty
+  uint64_t changes = 0;  // how often another one took its place
 };
 
 struct Method {

@@ -139,7 +139,7 @@ Status load_state(Object* object, const char* const* names, tn_tensor* const* te
                   bool strict) {
   Entries entries;
   visit_every_name(object, [&](const std::string& path, NamedTensor* entry) {
-    entries.emplace_back(path, entry);
+    if (entry->kind != TN_ENTRY_UNSAVED) entries.emplace_back(path, entry);
   });
   Given given;
   TN_TRY(index_given(names, tensors, n, &given));

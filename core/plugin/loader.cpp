@@ -7,6 +7,7 @@
 
 #include "base/hot_thread_local.h"
 #include "base/log.h"
+#include "base/not_loaded.h"
 #include "registry/host_table.h"
 #include "plugin/candidates.h"
 #include "plugin/elf.h"
@@ -92,6 +93,14 @@ void record(PluginRecord record) {
     return other->identity == record.identity && other->state != PluginState::kLoaded;
   });
   l.records.push_back(std::make_unique<PluginRecord>(std::move(record)));
+  std::vector<std::string> not_loaded;
+  for (const auto& r : l.records) {
+    if (r->state != PluginState::kFailed) continue;
+    const std::string& id = r->manifest.id;
+    not_loaded.push_back(fmt::format("plugin '{}' was not loaded: {}",
+                                     id.empty() ? r->file.string() : id, r->reason));
+  }
+  set_not_loaded(std::move(not_loaded));
 }
 
 void record_failure(const Candidate& candidate, const tn_status* status) {

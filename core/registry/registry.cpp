@@ -6,6 +6,7 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "base/not_loaded.h"
 #include "base/text.h"
 #include "registry/variants.h"
 
@@ -268,7 +269,7 @@ Status Registry::find(std::string_view name, const Op** op) {
       return error(TN_NOT_FOUND, "unknown op '{}'; did you mean '{}'?", name, candidate->name);
     }
   }
-  return error(TN_NOT_FOUND, "unknown op '{}'{}", printable(name), did_you_mean(name, names));
+  return error(TN_NOT_FOUND, "unknown op '{}'{}", printable(name), suggestion(name, names));
 }
 
 std::vector<const Op*> Registry::all_ops() {

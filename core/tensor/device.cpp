@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/not_loaded.h"
 #include "base/text.h"
 
 namespace tenon {
@@ -83,7 +84,7 @@ Status count_devices(const tn_device_def& def, int32_t* count) {
 }
 
 // "cpu, ref (2)"
-std::string devices_here() {
+std::string devices_here(std::string_view name = {}) {
   std::string text;
   const int32_t n = device_type_count();
   for (int32_t t = 0; t < n; ++t) {
@@ -95,6 +96,7 @@ std::string devices_here() {
     if (type->count() > 1) text += fmt::format(" ({})", type->count());
   }
   if (n == TN_FIRST_PLUGIN_DEVICE) text += "; load_plugins() loads what brings others";
+  text += not_loaded_text(name);
   return text;
 }
 
@@ -247,7 +249,7 @@ Status parse_device(std::string_view text, tn_device* device) {
   const DeviceType* type = find_device_type(name);
   if (type == nullptr) {
     return error(TN_NOT_FOUND, "unknown device '{}'; devices here: {}", printable(name),
-                 devices_here());
+                 devices_here(name));
   }
   if (index >= type->count()) return index_error(text, *type);
   *device = {type->type, index};

@@ -9,10 +9,14 @@ namespace {
 constinit ExpressionRef but_padding{"_but_padding(Tensor row, Tensor i, int padding) -> Tensor",
                                     "row\n drow = where(i == padding, 0, g)"};
 
-Tensor rows(const Tensor& weight, const Tensor& given, optional<int64_t> padding_idx, bool sparse) {
-  const Tensor index = as_index("embedding", "index", given);
+void expect_table(const Tensor& weight) {
   if (weight.dim() != 2)
     fail("embedding: weight is " + sizes_text(weight.sizes()) + ", expected 2 dimensions");
+}
+
+Tensor rows(const Tensor& weight, const Tensor& given, optional<int64_t> padding_idx, bool sparse) {
+  const Tensor index = as_index("embedding", "index", given);
+  expect_table(weight);
   int64_t n = index.numel(), count = weight.size(0), d = weight.size(1);
   if (padding_idx && (*padding_idx < -count || *padding_idx >= count)) {
     fail("embedding: padding_idx is " + std::to_string(*padding_idx) + ", expected " +
@@ -149,9 +153,64 @@ Tensor of_bags(string_view mode, const Tensor& total, const Tensor& counts) {
   return mode == "max" ? where(column > 0, total, 0) : total;
 }
 
+// The number of the bag of each of n indices: a bag begins at its offset, and what is before the
+// first is in bag -1, which scatter refuses.
+Tensor numbers_of_bags(const Tensor& offsets, int64_t n) {
+  const auto filled = [&](int64_t length, int value) {
+    return prim::fill({length}, value, int64, offsets.device());
+  };
+  const Tensor begins =
+      prim::scatter(filled(n + 1, 0), 0, offsets, filled(offsets.numel(), 1), true);
+  return prim::elementwise(less_one, prim::scan(TN_REDUCE_SUM, prim::slice(begins, 0, 0, n), 0));
+}
+
+// numbers [n] as rows of the width of the table.
+Tensor as_rows(const Tensor& numbers, int64_t width) {
+  return prim::expand(prim::reshape(numbers, {numbers.numel(), 1}), {numbers.numel(), width});
+}
+
+// The sums of the rows of weight [.., d] at index [n], a bag from each of the offsets on.
+Tensor sums_of_bags(const Tensor& weight, const Tensor& index, const Tensor& offsets) {
+  const int64_t d = weight.size(1);
+  const Tensor zeros = prim::fill({offsets.numel(), d}, 0, weight.dtype(), weight.device());
+  return prim::scatter(zeros, 0, as_rows(numbers_of_bags(offsets, index.numel()), d),
+                       prim::gather(weight, 0, as_rows(index, d)), true);
+}
+std::vector<Tensor> gradient_of_sums(const Vjp& g, const Tensor& weight, const Tensor& index,
+                                     const Tensor& offsets) {
+  const int64_t d = weight.size(1);
+  const Tensor of_each =
+      prim::gather(g.grad(), 0, as_rows(numbers_of_bags(offsets, index.numel()), d));
+  const Tensor zeros = prim::fill(weight.sizes(), 0, weight.dtype(), weight.device());
+  return {prim::scatter(zeros, 0, as_rows(index, d), of_each, true), Tensor(), Tensor()};
+}
+
+// Where every row counts alike: without the rows in between.
+Tensor plain_bags(const Tensor& weight, const Tensor& given, const BagOptions& o) {
+  expect_table(weight);
+  const Tensor index = as_index("embedding_bag", "index", given);
+  const int64_t n = index.numel();
+  const Tensor first = as_index("embedding_bag", "offsets", o.offsets);
+  const int64_t count = first.numel();
+  check_offsets(first, n);
+  Tensor total = call(detail::op<"_bag_sums">, weight, index, first);
+  Tensor ends = prim::fill({1}, n, int64, weight.device());
+  if (count > 1) ends = cat({prim::slice(first, 0, 1, count), ends}, 0);
+  Tensor counts = sub(ends, first);
+  if (o.include_last_offset) {  // what lies behind it is nobody's
+    total = prim::slice(total, 0, 0, count - 1);
+    counts = prim::slice(counts, 0, 0, count - 1);
+  }
+  return of_bags(o.mode, total, counts);
+}
+
 Tensor bags(const Tensor& weight, const Tensor& index, BagOptions o) {
   check_bags(weight, index, &o);
   const bool largest = o.mode == "max";
+  if (o.offsets.defined() && o.offsets.numel() > 0 && !largest && !o.sparse && !o.padding_idx &&
+      !o.per_sample_weights.defined()) {
+    return plain_bags(weight, index, o);
+  }
   Tensor picked = embedding(weight, index, {}, o.sparse);
   if (o.per_sample_weights.defined()) {
     bool fits = std::ranges::equal(o.per_sample_weights.sizes(), index.sizes());
@@ -185,19 +244,15 @@ Tensor bags(const Tensor& weight, const Tensor& index, BagOptions o) {
   auto filled = [&](Ints sizes, int value, Dtype dtype) {
     return prim::fill(sizes, value, dtype, weight.device());
   };
-  // Each bag begins at its offset; what is before the first is in bag -1, which scatter refuses.
-  Tensor begins =
-      prim::scatter(filled({n + 1}, 0, int64), 0, first, filled({count}, 1, int64), true);
-  Tensor bag =
-      prim::elementwise(less_one, prim::scan(TN_REDUCE_SUM, prim::slice(begins, 0, 0, n), 0));
+  const Tensor bag = numbers_of_bags(first, n);
   const auto count_of = [&](const Tensor& each) {
     return prim::scatter(filled({count}, 0, int64), 0, bag, each, true);
   };
   const Tensor all = count_of(filled({n}, 1, int64));
   const Tensor counts = counted.defined() ? count_of(counted) : all;
   if (largest) return wanted(of_bags(o.mode, bag_max(picked, bag, all), counts));
-  Tensor to = prim::expand(prim::reshape(bag, {n, 1}), {n, d});
-  Tensor total = prim::scatter(filled({count, d}, 0, picked.dtype()), 0, to, picked, true);
+  Tensor total =
+      prim::scatter(filled({count, d}, 0, picked.dtype()), 0, as_rows(bag, d), picked, true);
   return wanted(of_bags(o.mode, total, counts));
 }
 
@@ -220,6 +275,20 @@ void embedding() {
           "rows that were read, and their indices.")
       .keeps_halves()
       .meaning(rows);
+  op("_bag_sums(Tensor weight, Tensor index, Tensor offsets) -> Tensor")
+      .amp(Amp::widest)
+      .keeps_halves()
+      .infer([](Tensor weight, Tensor index, Tensor offsets) {
+        expect_table(weight);
+        if (index.dim() != 1 || offsets.dim() != 1 || index.dtype() != int64 ||
+            offsets.dtype() != int64) {
+          fail("_bag_sums: index is " + sizes_text(index.sizes()) + ", offsets is " +
+               sizes_text(offsets.sizes()) + ", expected 1 dimension of int64 each");
+        }
+        return Meta(Sizes{offsets.numel(), weight.size(1)}, weight.dtype(), weight.device());
+      })
+      .meaning(sums_of_bags)
+      .vjp(gradient_of_sums);
   op("embedding_bag(Tensor weight, Tensor index, Tensor? offsets=None, str mode=\"mean\", "
      "Tensor? per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None, "
      "bool sparse=False) -> Tensor")

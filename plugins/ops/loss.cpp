@@ -29,11 +29,16 @@ constinit ExpressionRef entropy{
 // log(1 + exp(-input)) without overflow; its derivative is sigmoid's, also where abs and max bend.
 constinit ExpressionRef softplus_of_minus{
     "_softplus_of_minus(Tensor input) -> Tensor",
-    "log1p(exp(-abs(input))) + max(-input, 0)\n dinput = g * (sigmoid(input) - 1)"};
+    "log1p(exp(-abs(input))) + max(-input, 0)\n dinput = g * -sigmoid(-input)"};
+// The derivative by the input, that of softplus included. Neither of its parts is a difference, so it
+// is right where the class is all but sure, too.
 constinit ExpressionRef entropy_of_logits{
     "_bce_with_logits(Tensor input, Tensor target, Tensor softplus, Tensor weight, Tensor "
     "pos_weight) -> Tensor",
-    "weight * ((1 - target) * input + (1 + (pos_weight - 1) * target) * softplus)"};
+    "weight * ((1 - target) * input + (1 + (pos_weight - 1) * target) * softplus)\n"
+    "dinput = g * weight * ((1 - target) * sigmoid(input) - pos_weight * target * "
+    "sigmoid(-input))\n"
+    "dsoftplus = 0"};
 // 0 log 0 is 0.
 constinit ExpressionRef divergence{"_kl_div(Tensor input, Tensor target) -> Tensor",
                                    "where(target == 0, 0, target * log(target)) - target * input"};

@@ -28,16 +28,19 @@ int steps_of_euclid(Dtype dtype) {
   return bits == 8 ? 13 : bits == 16 ? 24 : bits == 32 ? 47 : 92;
 }
 
+// An operand as the result's dtype has it, in int64.
+Tensor wide_of(const Tensor& x, Dtype dtype) { return as_dtype(as_dtype(x, dtype), int64); }
+
 Tensor common_divisor(const char* op, const Tensor& x, const Tensor& y) {
-  const Dtype dtype = promote(x.dtype(), y.dtype());
+  const Dtype dtype = promoted(x, y);
   if (dtype.is_float() || dtype == bool_) {
     fail(std::string(op) + ": x is " + x.dtype().name() + " and y " + y.dtype().name() +
          ", expected integers");
   }
-  Tensor a = abs(as_dtype(x, int64)), b = abs(as_dtype(y, int64));
+  Tensor a = abs(wide_of(x, dtype)), b = abs(wide_of(y, dtype));
   for (int done = 0; done < steps_of_euclid(dtype); done += 12)
     std::tie(a, b) = prim::elementwise<std::tuple<Tensor, Tensor>>(euclid, a, b);
-  return a;
+  return abs(a);  // the least int64 has no absolute value, and what remains of it may be negative
 }
 
 // x to the power y, of which a number stays one.
@@ -159,9 +162,11 @@ void divisors() {
       .method()
       .no_gradient()
       .meaning([](Tensor x, Tensor y) {
-        const Tensor multiple = prim::elementwise(least_multiple, as_dtype(x, int64),
-                                                  as_dtype(y, int64), common_divisor("lcm", x, y));
-        return as_dtype(multiple, promoted(x, y));
+        const Tensor divisor = common_divisor("lcm", x, y);
+        const Dtype dtype = promoted(x, y);
+        const Tensor multiple =
+            prim::elementwise(least_multiple, wide_of(x, dtype), wide_of(y, dtype), divisor);
+        return abs(as_dtype(multiple, dtype));
       });
 }
 

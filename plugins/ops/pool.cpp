@@ -1,4 +1,5 @@
 // Pools of one to three dimensions: reductions over windows.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -117,7 +118,10 @@ std::tuple<Tensor, Tensor> indexed_max_pool(const char* op, const Tensor& x, Win
   const int64_t n = w.n();
   set_out(op, &w, last_sizes(x, n), ceil_mode);
   const Tensor at = place_of_max(windows(x.detach(), w, lowest(x.dtype())), counting(2 + n, n));
-  Tensor index;
+  // With dilation a window may hold nothing but padding: its place is out of x, and its value what
+  // padding has.
+  const bool may_miss = std::ranges::any_of(w.dilation, [](int64_t d) { return d > 1; });
+  Tensor index, within, is_within;
   int64_t below = product(w.kernel);
   for (int64_t i = 0; i < n; ++i) {
     const auto d = size_t(i);
@@ -125,13 +129,19 @@ std::tuple<Tensor, Tensor> indexed_max_pool(const char* op, const Tensor& x, Win
     const Tensor window = along(prim::iota(w.out[d], 0, 1, int64, x.device()), i, n);
     const Tensor place = prim::elementwise(place_in_window, at, window, below, w.kernel[d],
                                            w.stride[d], -w.padding[d], w.dilation[d]);
-    index = i == 0 ? place : prim::elementwise(next_place, index, place, x.size(2 + i));
+    const int64_t size = x.size(2 + i);
+    index = i == 0 ? place : prim::elementwise(next_place, index, place, size);
+    if (!may_miss) continue;
+    const Tensor kept = clamp(place, 0, size - 1), fits = eq(kept, place);
+    within = i == 0 ? kept : prim::elementwise(next_place, within, kept, size);
+    is_within = i == 0 ? fits : logical_and(is_within, fits);
   }
   const Sizes front = first_sizes(x, 2);
-  const Tensor values =
-      prim::gather(prim::reshape(x, joined_sizes({front, {product(last_sizes(x, n))}})), 2,
-                   prim::reshape(index, joined_sizes({front, {product(w.out)}})));
-  return {prim::reshape(values, index.sizes()), index};
+  const Tensor found = prim::gather(
+      prim::reshape(x, joined_sizes({front, {product(last_sizes(x, n))}})), 2,
+      prim::reshape(may_miss ? within : index, joined_sizes({front, {product(w.out)}})));
+  const Tensor values = prim::reshape(found, index.sizes());
+  return {may_miss ? where(is_within, values, lowest(x.dtype())) : values, index};
 }
 
 namespace {

@@ -345,6 +345,10 @@ void rearrange() {
       .doc("A copy of x in reverse order along dims.")
       .method()
       .keeps_halves()
+      .infer([](Tensor x, Ints dims) {
+        distinct_dims("flip", dims, x.dim());
+        return Meta(x.sizes(), x.dtype(), x.device());
+      })
       .meaning(flipped)
       .vjp([](const Vjp& call, Tensor, Ints dims) { return flip(call, dims); });
   op("roll(Tensor x, int[] shifts, int[] dims=[]) -> Tensor")

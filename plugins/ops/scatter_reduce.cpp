@@ -133,6 +133,10 @@ void scatter_reductions() {
   op("_scatter_extreme(Tensor x, int dim, Tensor index, Tensor src, bool largest, bool "
      "include_self) -> Tensor")
       .keeps_halves()
+      .infer([](Tensor x, int64_t dim, Tensor index, Tensor src, bool, bool) {
+        covered("scatter_reduce", x, wrap_dim("scatter_reduce", dim, x.dim()), index, src);
+        return Meta(x.sizes(), x.dtype(), x.device());
+      })
       .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src, bool largest,
                   bool include_self) {
         const char* op = "scatter_reduce";

@@ -199,10 +199,10 @@ Tensor next_of(const Tensor& x, const Tensor& y) {
                        : dtype == float16 ? 0x1p-24
                        : dtype == float32 ? 0x1p-149
                                           : 0x1p-133;
-  return as_dtype(
-      prim::elementwise(next_after, as_dtype(x, float64), as_dtype(y, float64),
-                        unit * (1 + 2 * unit), least, dtype_table::greatest(dtype.value)),
-      dtype);
+  return as_dtype(prim::elementwise(next_after, as_dtype(as_dtype(x, dtype), float64),
+                                    as_dtype(as_dtype(y, dtype), float64), unit * (1 + 2 * unit),
+                                    least, dtype_table::greatest(dtype.value)),
+                  dtype);
 }
 
 void signs_and_steps() {

@@ -56,6 +56,11 @@ std::tuple<Tensor, Tensor> chosen_at(const Tensor& x, const Line& line, optional
   return {prim::reshape(prim::gather(line.x, line.dim, at), sizes), prim::reshape(at, sizes)};
 }
 
+// Where in the line the elements are that would be at these ranks, from 0 on, were it sorted.
+Tensor places_of(const Line& line, const Tensor& ranks) {
+  return call(detail::op<"_ranked_places">, line.x.detach(), ranks, line.dim);
+}
+
 Tensor count_of_nan(const Line& line) {
   if (line.x.dtype().is_float())
     return prim::reduce(TN_REDUCE_SUM, {line.x}, line.dim, true, nan_as_one);
@@ -68,9 +73,8 @@ std::tuple<Tensor, Tensor> median_of(const char* op, const Tensor& x, optional<i
                                      bool keepdim, const ExpressionRef& place) {
   const Line line = line_of(op, x, dim);
   expect_elements(op, x, line);
-  const Tensor order = std::get<1>(prim::sort(line.x, line.dim));
-  const Tensor at = prim::elementwise(place, count_of_nan(line), line.n);
-  return chosen_at(x, line, dim, prim::gather(order, line.dim, at), keepdim);
+  const Tensor rank = prim::elementwise(place, count_of_nan(line), line.n);
+  return chosen_at(x, line, dim, places_of(line, rank), keepdim);
 }
 
 std::tuple<Tensor, Tensor> kth_of(const Tensor& x, int64_t k, int64_t dim, bool keepdim) {
@@ -79,8 +83,10 @@ std::tuple<Tensor, Tensor> kth_of(const Tensor& x, int64_t k, int64_t dim, bool 
     fail("kthvalue: k is " + std::to_string(k) + ", expected 1 to " + std::to_string(line.n) +
          ", the size of dimension " + std::to_string(line.dim));
   }
-  const Tensor order = std::get<1>(prim::sort(line.x, line.dim));
-  return chosen_at(x, line, dim, prim::copy(prim::slice(order, line.dim, k - 1, k)), keepdim);
+  Sizes sizes = sizes_of(line.x);
+  sizes[size_t(line.dim)] = 1;
+  const Tensor rank = prim::fill(sizes, k - 1, int64, x.device());
+  return chosen_at(x, line, dim, places_of(line, rank), keepdim);
 }
 
 // In order, equal ones are runs. They are numbered and counted, and the first of the longest is the
@@ -106,7 +112,29 @@ std::tuple<Tensor, Tensor> mode_of(const Tensor& x, int64_t dim, bool keepdim) {
   return chosen_at(x, line, dim, prim::gather(order, d, last), keepdim);
 }
 
+// ranks [.., m, ..] beside x [.., n, ..]; gives which dimension that is.
+int64_t expect_ranks(const Tensor& x, const Tensor& ranks, int64_t dim) {
+  bool fits = x.dim() > 0 && ranks.dim() == x.dim() && ranks.dtype() == int64;
+  const int64_t along = x.dim() > 0 ? wrap_dim("_ranked_places", dim, x.dim()) : 0;
+  for (int64_t d = 0; fits && d < x.dim(); ++d) fits = d == along || ranks.size(d) == x.size(d);
+  if (fits) return along;
+  fail("_ranked_places: ranks is " + sizes_text(ranks.sizes()) + " " + ranks.dtype().name() +
+       ", expected int64 with the sizes of x, " + sizes_text(x.sizes()) +
+       ", in all dimensions but dim");
+}
+
 void medians() {
+  op("_ranked_places(Tensor x, Tensor ranks, int dim) -> Tensor")
+      .infer([](Tensor x, Tensor ranks, int64_t dim) {
+        const int64_t d = expect_ranks(x, ranks, dim);
+        Sizes sizes = sizes_of(x);
+        sizes[size_t(d)] = ranks.size(d);
+        return Meta(sizes, int64, x.device());
+      })
+      .meaning([](Tensor x, Tensor ranks, int64_t dim) {
+        const int64_t d = expect_ranks(x, ranks, dim);
+        return prim::gather(std::get<1>(prim::sort(x.detach(), d)), d, ranks);
+      });
   op("median(Tensor x, int? dim=None, bool keepdim=False) -> (Tensor values, Tensor indices)")
       .method()
       .doc(
@@ -154,18 +182,23 @@ constinit ExpressionRef above_rank{"_above_rank(Tensor rank) -> Tensor", "int(ce
 constinit ExpressionRef nearest_rank{"_nearest_rank(Tensor rank) -> Tensor", "int(round(rank))"};
 constinit ExpressionRef part_above{"_part_above(Tensor rank) -> Tensor", "rank - floor(rank)"};
 
-Tensor read_at(const Tensor& sorted, const ExpressionRef& place, const Tensor& ranks) {
-  return prim::gather(sorted, -1, prim::elementwise(place, ranks));
+Tensor read_at(const Line& line, const Tensor& ranks) {
+  return prim::gather(line.x, line.dim, places_of(line, ranks));
 }
 
-// sorted [.., n] at ranks [.., m].
-Tensor between(const Tensor& sorted, const Tensor& ranks, string_view interpolation) {
-  if (interpolation == "lower") return read_at(sorted, below_rank, ranks);
-  if (interpolation == "higher") return read_at(sorted, above_rank, ranks);
-  if (interpolation == "nearest") return read_at(sorted, nearest_rank, ranks);
-  const Tensor low = read_at(sorted, below_rank, ranks), high = read_at(sorted, above_rank, ranks);
-  if (interpolation == "midpoint") return lerp(low, high, 0.5);
-  return lerp(low, high, prim::elementwise(part_above, ranks));
+// What would be at ranks [.., m] of the line [.., n], its last dimension, were it sorted.
+Tensor between(const Line& line, const Tensor& ranks, string_view interpolation) {
+  const Tensor low = prim::elementwise(below_rank, ranks);
+  if (interpolation == "lower") return read_at(line, low);
+  if (interpolation == "nearest") return read_at(line, prim::elementwise(nearest_rank, ranks));
+  const Tensor high = prim::elementwise(above_rank, ranks);
+  if (interpolation == "higher") return read_at(line, high);
+  const Tensor both = read_at(line, cat({low, high}, line.dim));
+  const int64_t m = ranks.size(line.dim);
+  const Tensor from = prim::slice(both, line.dim, 0, m), to = prim::slice(both, line.dim, m, 2 * m);
+  if (interpolation == "midpoint") return lerp(from, to, 0.5);
+  const Tensor part = prim::elementwise(part_above, ranks);
+  return lerp(from, to, part.dtype() == from.dtype() ? part : prim::copy(part, from.dtype()));
 }
 
 void check_quantile(const char* op, const Tensor& x, const Operand& q, string_view interpolation) {
@@ -198,12 +231,18 @@ Tensor quantile_of(const char* op, const Operand& x_given, const Operand& q, opt
   const Line line = line_of(op, x, dim);
   expect_elements(op, x, line);
   // The dimension comes last, and q along it.
-  const Tensor moved = movedim(line.x, line.dim, -1);
-  const Tensor sorted = std::get<0>(prim::sort(moved, -1));
-  const Tensor nans = count_of_nan({moved.detach(), moved.dim() - 1, line.n});
-  const Tensor wanted = q.is_tensor() ? prim::reshape(q.tensor(), {q.tensor().numel()})
-                                      : prim::fill({1}, Number(q), x.dtype(), x.device());
-  const Tensor y = between(sorted, prim::elementwise(rank_in, wanted, nans, line.n), interpolation);
+  const Line last = {movedim(line.x, line.dim, -1), line.x.dim() - 1, line.n};
+  const Tensor nans = count_of_nan({last.x.detach(), last.dim, last.n});
+  // float32 has each whole number up to 2^24.
+  const Dtype dtype = x.dtype() == float64 || line.n > int64_t{1} << 24 ? float64 : float32;
+  Tensor wanted;
+  if (q.is_tensor()) {
+    wanted = prim::reshape(q.tensor(), {q.tensor().numel()});
+    if (wanted.dtype() != dtype) wanted = prim::copy(wanted, dtype);
+  } else {
+    wanted = prim::fill({1}, Number(q), dtype, x.device());
+  }
+  const Tensor y = between(last, prim::elementwise(rank_in, wanted, nans, line.n), interpolation);
   Sizes sizes = folded_sizes(x, line, dim, keepdim);
   if (!q.is_tensor() || q.tensor().dim() == 0) return prim::reshape(y, sizes);
   sizes.insert(sizes.begin(), q.tensor().numel());

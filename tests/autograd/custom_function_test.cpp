@@ -141,7 +141,9 @@ TEST(CustomFunction, WhatItGivesOfItsInputIsNotWrittenInPlace) {
   const Tensor x = leaf({1, -2});
   for (const bool as_view : {false, true}) {
     Tensor h = x * 6.0, y = as_view ? ReversedView::apply(h) : Reversed::apply(h);
-    const char* const refusal = "what a custom function gave of the memory of its input";
+    const char* const refusal =
+        "what a custom function, a backward hook or checkpoint_call gave of memory that others "
+        "hold";
     expect_error([&] { y.relu_(); }, refusal);
     expect_error([&] { y.mul_(2.0); }, refusal);
     expect_error([&] { y[0].mul_(2.0); }, refusal);
@@ -154,9 +156,10 @@ TEST(CustomFunction, WhatItGivesOfItsInputIsNotWrittenInPlace) {
     h.mul_(2.0);  // what is of before, stays so
     expect_near(tn::grad(later.sum(), x, {.retain_graph = true}), {-6, -6});
     Tensor now = (y * 1.0).sum();
-    expect_error([&] { tn::grad(now, x); },
-                 "Reversed: its result shows the memory of its input, which an op in place has "
-                 "changed since");
+    expect_error(
+        [&] { tn::grad(now, x); },
+        "Reversed: its result shows memory that others hold, its input's mostly, which an op "
+        "in place has changed since");
   }
   {
     Tensor h = x * 6.0, y = ReversedCopy::apply(h);
@@ -166,6 +169,31 @@ TEST(CustomFunction, WhatItGivesOfItsInputIsNotWrittenInPlace) {
     expect_near(y, {60, -24});
     expect_near(tn::grad(y.sum(), x), {-60, -12});
   }
+}
+
+struct FirstOfTwo : tn::Function<FirstOfTwo> {
+  static Tensor forward(tn::Context&, Tensor x, Tensor) { return x; }
+  static std::tuple<Tensor, Tensor> backward(tn::Context&, Tensor g) { return {g, g}; }
+};
+// What calls before saved of the input is theirs, and no copy without a gradient.
+TEST(CustomFunction, GivingAnInputLeavesSecondDerivatives) {
+  load_all();
+  const Tensor x = leaf({1, 2}), cube = x * x * x;
+  FirstOfTwo::apply(x, cube);
+  const Tensor first = tn::grad(cube.sum(), x, {.create_graph = true});
+  expect_near(tn::grad(first.sum(), x), {6, 12});
+  const Tensor h = x * 3.0, square = h * h;
+  FirstOfTwo::apply(h, square);
+  const Tensor slope = tn::grad(square.sum(), x, {.create_graph = true});
+  expect_near(tn::grad(slope.sum(), x), {18, 18});
+}
+TEST(CustomFunction, WhatItGivesIsWrittenInPlaceOnceNobodyElseHoldsIt) {
+  load_all();
+  const Tensor x = leaf({1, -2});
+  Tensor y = Reversed::apply(x * 6.0);
+  y.mul_(2.0);
+  expect_near(y, {12, -24});
+  expect_near(tn::grad(y.sum(), x), {-12, -12});
 }
 
 }  // namespace

@@ -220,7 +220,7 @@ TEST_P(CompileRefusals, OfCodeOfTheHost) {
       },
       "backward: a gradient hook runs code of the host");
   expect_eager(
-      [this](Between*) -> Function {
+      [](Between*) -> Function {
         const tn::Object layer = tn::nn::ReLU();
         layer.register_forward_hook([](const tn::Object&, const Tensor&, const Tensor&) {});
         return [=](Tensor x) { return layer(x); };

@@ -28,17 +28,35 @@ target_link_libraries(tests_precompiled_users PRIVATE tenon_build tests_gtest te
 tenon_precompile(tests_precompiled_users ${tests_precompiled_headers} <tenon/tenon.hpp>)
 set_target_properties(tests_precompiled tests_precompiled_users PROPERTIES UNOPTIMIZED ON)
 
-# tenon_add_tests(test... [INNER | ALONE] [OPTIMIZED] [LINK target...] [DEPENDS target...] [LABELS label...]
+# Test programs of a build by GCC are compiled by clang where it is there (cmake/clang.sh says why): the product that they look at is
+# GCC's all the same. Sanitizers have a runtime for each compiler, so programs of theirs are left to GCC.
+find_program(TENON_TEST_CLANG clang++)
+function(tenon_compile_by_clang target)
+  if(NOT TENON_TEST_CLANG OR TENON_SANITIZE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  set(by_clang ${CMAKE_SOURCE_DIR}/tests/cmake/clang.sh ${CMAKE_CXX_COMPILER})
+  get_target_property(launcher ${target} CXX_COMPILER_LAUNCHER)
+  if(launcher)  # a compiler cache
+    list(APPEND by_clang ${launcher})
+  endif()
+  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${by_clang}")
+endfunction()
+tenon_compile_by_clang(tests_precompiled)
+tenon_compile_by_clang(tests_precompiled_users)
+
+# tenon_add_tests(test... [INNER | ALONE] [OPTIMIZED | GCC] [LINK target...] [DEPENDS target...] [LABELS label...]
 #                 [ENVIRONMENT name=value...])
 #
 # Each test is a program of the file <test>.cpp. It links libtenon.so and sees what a user sees. With INNER it links the objects of
 # the core instead and sees their headers, with ALONE it links nothing of Tenon. DEPENDS are targets that it needs when it runs.
-# OPTIMIZED is for tests that compute much themselves: all others are compiled without optimization, which is faster.
+# OPTIMIZED is for tests that compute much themselves: all others are compiled without optimization, which is faster, and by clang. GCC
+# is for those that clang does not compile, as clang 14 the views of GCC 12's library.
 #
 # The target <label>_tests builds the programs that have a label. With sanitizers, those of the labels `parity` and `variant`, which
 # repeat what is looked at already, and are left out of what runs there, are not built with the rest.
 function(tenon_add_tests)
-  cmake_parse_arguments(TEST "INNER;ALONE;OPTIMIZED" "" "LINK;DEPENDS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(TEST "INNER;ALONE;OPTIMIZED;GCC" "" "LINK;DEPENDS;LABELS;ENVIRONMENT" ${ARGN})
   foreach(name IN LISTS TEST_UNPARSED_ARGUMENTS)
     add_executable(${name} ${name}.cpp)
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support)
@@ -46,10 +64,13 @@ function(tenon_add_tests)
       ${CMAKE_DL_LIBS} ${TEST_LINK})
     if(NOT TEST_OPTIMIZED)
       set_target_properties(${name} PROPERTIES UNOPTIMIZED ON)
-      if(TEST_INNER OR TEST_ALONE)
-        tenon_reuse_precompiled(${name} tests_precompiled)
-      else()
-        tenon_reuse_precompiled(${name} tests_precompiled_users)
+      if(NOT TEST_GCC)
+        set(precompiled tests_precompiled_users)
+        if(TEST_INNER OR TEST_ALONE)
+          set(precompiled tests_precompiled)
+        endif()
+        tenon_reuse_precompiled(${name} ${precompiled})
+        tenon_compile_by_clang(${name})
       endif()
     endif()
     if(TEST_INNER)

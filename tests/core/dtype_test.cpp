@@ -12,8 +12,7 @@ namespace tenon {
 namespace {
 
 constexpr tn_dtype f4 = TN_FLOAT32, f8 = TN_FLOAT64, f2 = TN_FLOAT16, bf = TN_BFLOAT16,
-                   i8 = TN_INT64, i4 = TN_INT32, u1 = TN_UINT8, b1 = TN_BOOL, i1 = TN_INT8,
-                   i2 = TN_INT16;
+                   i8 = TN_INT64, i4 = TN_INT32, u1 = TN_UINT8, i1 = TN_INT8, i2 = TN_INT16;
 
 TEST(Dtypes, NamesAndSizesGoBothWays) {
   const char* names[] = {"float32", "float64", "float16", "bfloat16", "int64",

@@ -43,6 +43,8 @@ Samples samples() {
   reduce(list);
   scan(list);
   sort(list);
+  ranks_of_long_rows(list);
+  flip(list);
   matmul(list);
   make_and_move(list);
   index(list);

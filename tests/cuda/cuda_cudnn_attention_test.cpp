@@ -69,8 +69,9 @@ TEST_F(CudaCudnnAttention, AgreesWithItsMeaning) {
         SCOPED_TRACE(std::string(call.name) + " " + dtype.name() + (is_causal ? " causal" : ""));
         const auto expected = results(call, wide, is_causal, dtype);
         for (const TensorList& lying : {there, inside}) {
-          const std::string calls = tn::explain(
-              [&] { expect_results(results(call, lying, is_causal, dtype), expected, tolerance); });
+          const std::string calls = tn::explain([&, &dtype = dtype, &tolerance = tolerance] {
+            expect_results(results(call, lying, is_causal, dtype), expected, tolerance);
+          });
           EXPECT_NE(calls.find("\"kernel\":\"ops._attention\",\"pair\":true"), std::string::npos)
               << calls;
         }

@@ -37,8 +37,9 @@ TEST_F(CudaMemory, MemoryOfTheCacheIsGivenBackAndTheRequestRepeated) {
                     Tensor x = Tensor::empty({1 << 20}, tn::float32, kCuda);
                     x = {};  // in the cache now
                     const Tensor y = tn::ones({1 << 21}, tn::float32, kCuda);
+                    const double sum = y.sum().item<double>();
                     return std::to_string(tn::Device(kCuda).memory_stats().reserved_bytes >> 20) +
-                           " MiB, " + std::to_string(y.sum().item<double>());
+                           " MiB, " + std::to_string(sum);
                   }),
               "10 MiB, 2097152.000000");
 }

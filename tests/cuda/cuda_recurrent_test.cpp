@@ -136,7 +136,7 @@ TEST_F(CudaRecurrent, AgreesWithItsMeaning) {
       SCOPED_TRACE(std::string(call.name) + " " + dtype.name());
       const TensorList rounded = moved(in, dtype);
       const auto expected = results(call, moved(rounded, tn::float64));
-      const std::string calls = tn::explain([&] {
+      const std::string calls = tn::explain([&, &dtype = dtype, &tolerance = tolerance] {
         expect_results(results(call, moved(rounded, dtype, kCuda)), expected, tolerance);
       });
       EXPECT_NE(calls.find("\"kernel\":\"ops." + std::string(call.op) + "\",\"pair\":true"),

@@ -179,8 +179,8 @@ TEST_F(CudaRows, AlongEveryDimensionOfEveryLayout) {
       for (int64_t dim = -4; dim < 4; dim += 3) {
         SCOPED_TRACE(std::string(name) + " " + std::to_string(dim) + " " + c.dtype.name());
         const auto place = [&](const Tensor& t) { return on_cuda(t); };
-        const auto of = [&](const auto& f) {
-          return [&, f](const TensorList& in) { return f(layout(in[0]), dim); };
+        const auto of = [&layout = layout, dim](const auto& f) {
+          return [layout, dim, f](const TensorList& in) { return f(layout(in[0]), dim); };
         };
         check({"softmax", of([](const Tensor& t, int64_t d) { return tn::softmax(t, d); })}, {x}, c,
               place, 0.2);

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Writes torch_distributions.json: what PyTorch's distributions give in float64 (log_prob, entropy, mean, variance and the gradients
-of a sum of these), its divergences with their gradients, and how the draws of gamma distributions move with the concentration,
+of a sum of those that are finite), its divergences with their gradients, and how the draws of gamma distributions move with the concentration,
 computed with 60 digits by mpmath and compared here with PyTorch's own approximation.
 
   torch_distributions.py > tests/data/torch_distributions.json"""
 import json
+import math
 import sys
 
 import mpmath
@@ -15,6 +16,9 @@ torch.set_default_dtype(torch.float64)
 
 MATRIX = [[2.0, 0.5, -0.3], [0.5, 1.0, 0.2], [-0.3, 0.2, 0.75]]
 LOWER = [[1.5, 0, 0], [0.4, 0.8, 0], [-1.0, 0.3, 2.0]]
+ONE_HOT = [[[1, 0, 0], [0, 0, 1]], [[0, 1, 0], [0, 1, 0]]]
+# Whose values have no gradient.
+WHOLE = ("Bernoulli", "Categorical", "OneHotCategorical", "Poisson", "Binomial", "Geometric")
 # The kind, its parameters by name, values of log_prob.
 CASES = [
     ("Normal", {"loc": [[0.5], [-2.0]], "scale": [0.3, 1.0, 4.0]}, [[0.1, -2, 7], [1, 0, -3.5]]),
@@ -33,6 +37,28 @@ CASES = [
     ("Independent", {"loc": [[0.5, -2.0, 1.0], [0.0, 3.0, 0.1]], "scale": [0.3, 1.0, 4.0]}, [[0.1, -2, 7], [1, 0, -3.5]]),
     ("MixtureOfNormals", {"probs": [0.2, 0.5, 0.3], "loc": [[0.5, -2.0, 1.0], [0.0, 3.0, 0.1]], "scale": [0.3, 1.0, 4.0]}, [[0.1, -2], [7, 1]]),
     ("MixtureOfVectors", {"logits": [0.2, -1.0], "loc": [[0.5, -1.0, 2.0], [3.0, 0.0, 1.0]], "scale_tril": LOWER}, [[0.1, 0.2, 0.3], [-1.0, 2.0, 0.5]]),
+    ("Laplace", {"loc": [[0.5], [-2.0]], "scale": [0.3, 1.0, 4.0]}, [[0.1, -2, 7], [1, 0, -3.5]]),
+    ("Cauchy", {"loc": [[0.5], [-2.0]], "scale": [0.3, 1.0, 4.0]}, [[0.1, -2, 700], [1, 0, -3.5]]),
+    ("Gumbel", {"loc": [[0.5], [-2.0]], "scale": [0.3, 1.0, 4.0]}, [[0.1, -2, 70], [1, 0, -3.5]]),
+    ("HalfNormal", {"scale": [0.3, 1.0, 4.0]}, [[0, 2, 7], [1, 0.5, 3.5]]),
+    ("HalfCauchy", {"scale": [0.3, 1.0, 4.0]}, [[0, 2, 700], [1, 0.5, 3.5]]),
+    ("StudentT", {"df": [0.5, 1.5, 2.0, 3.0], "loc": [[0.5], [-2.0]], "scale": [0.3, 1.0, 2.0, 4.0]}, [[0.1, -2, 0.4, 700], [1, 0, 3, -3.5]]),
+    ("StudentT", {"df": [2.5, 6.0, 90.0], "loc": [[0.5], [-2.0]], "scale": [0.3, 1.0, 4.0]}, [[0.1, -2, 7], [1, 0, -3.5]]),
+    ("Chi2", {"df": [0.5, 1.0, 7.0]}, [[1e-6, 0.5, 7], [0.3, 0.01, 3]]),
+    ("LogNormal", {"loc": [[0.5], [-2.0]], "scale": [0.3, 1.0, 2.0]}, [[0.1, 2, 7], [1, 0.5, 1e-3]]),
+    ("Pareto", {"scale": [0.3, 1.0, 4.0], "alpha": [0.7, 1.5, 2.0]}, [[0.3, 2, 700], [1, 1.5, 5]]),
+    ("Pareto", {"scale": [0.3, 1.0, 4.0], "alpha": [2.5, 4.0, 20.0]}, [[0.3, 2, 700], [1, 1.5, 5]]),
+    ("Weibull", {"scale": [0.3, 1.0, 4.0], "concentration": [0.7, 1.0, 5.0]}, [[0.1, 2, 7], [1, 0.5, 3.5]]),
+    ("Kumaraswamy", {"concentration1": [0.7, 1.0, 5.0], "concentration0": [0.5, 1.5, 3.0]}, [[0.1, 0.5, 0.9], [1e-4, 0.99, 0.3]]),
+    ("Poisson", {"rate": [0.02, 3.0, 250.0]}, [[0, 2, 270], [1, 0, 201]]),
+    ("Binomial", {"total_count": [6.0], "probs": [0.1, 0.5, 0.97]}, [[0, 6, 5], [1, 3, 6]]),
+    ("Binomial", {"total_count": [300.0], "logits": [-4.0, 0.3, 2.5]}, [[0, 160, 275], [9, 0, 300]]),
+    ("Geometric", {"probs": [0.02, 0.5, 0.97]}, [[0, 3, 1], [80, 0, 0]]),
+    ("Geometric", {"logits": [-4.0, 0.3, 2.5]}, [[0, 3, 1], [80, 0, 0]]),
+    ("OneHotCategorical", {"probs": [[0.2, 0.5, 0.4], [3.0, 1.0, 2.0]]}, ONE_HOT),
+    ("OneHotCategorical", {"logits": [[-1.0, 0.3, 2.5], [0.0, 0.5, -1.0]]}, ONE_HOT),
+    ("TanhPolicy", {"loc": [[0.5, -2.0, 1.0], [0.0, 3.0, 0.1]], "scale": [0.3, 1.0, 4.0]}, [[0.1, -0.99, 0.5], [0.9, 0.999, -0.7]]),
+    ("SigmoidOfAffine", {"loc": [[0.5, -2.0], [0.0, 3.0]], "scale": [0.3, 1.0], "shift": [1.0, -0.5], "factor": [-2.0, 0.3]}, [[0.1, 0.99], [0.9, 1e-3]]),
 ]
 # Two of each family. The batches have one size where PyTorch sets infinities by a mask, which does not broadcast there.
 OPERANDS = [
@@ -57,6 +83,37 @@ OPERANDS = [
     ("Independent", {"loc": [[0.5, -2.0]], "scale": [0.3, 1.5]}),
     ("Independent", {"loc": [[1.0, 0.0]], "scale": [2.0, 1.0]}),
 ]
+# Of two families, one of which is here, only the first operands are compared.
+LATER = [
+    ("Laplace", {"loc": [0.5, -2.0], "scale": [0.3, 1.5]}),
+    ("Laplace", {"loc": [1.0], "scale": [2.0]}),
+    ("Cauchy", {"loc": [0.5, -2.0], "scale": [0.3, 1.5]}),
+    ("Cauchy", {"loc": [1.0], "scale": [2.0]}),
+    ("Gumbel", {"loc": [0.5, -2.0], "scale": [0.3, 1.5]}),
+    ("Gumbel", {"loc": [1.0], "scale": [2.0]}),
+    ("HalfNormal", {"scale": [0.3, 1.5]}),
+    ("HalfNormal", {"scale": [2.0]}),
+    ("HalfCauchy", {"scale": [0.3, 1.5]}),
+    ("HalfCauchy", {"scale": [2.0]}),
+    ("Chi2", {"df": [0.5, 4.0]}),
+    ("Chi2", {"df": [2.0]}),
+    ("LogNormal", {"loc": [0.5, -2.0], "scale": [0.3, 1.5]}),
+    ("LogNormal", {"loc": [1.0], "scale": [2.0]}),
+    ("Pareto", {"scale": [0.1, 0.02], "alpha": [2.5, 4.0]}),
+    ("Pareto", {"scale": [0.05, 0.05], "alpha": [3.0, 0.7]}),
+    ("Poisson", {"rate": [0.3, 4.0]}),
+    ("Poisson", {"rate": [2.0]}),
+    ("Binomial", {"total_count": [6.0, 4.0], "probs": [0.1, 0.8]}),
+    ("Binomial", {"total_count": [4.0, 4.0], "logits": [0.3, -1.0]}),
+    ("Geometric", {"probs": [0.1, 0.8]}),
+    ("Geometric", {"logits": [0.3, -1.0]}),
+    ("OneHotCategorical", {"probs": [[0.2, 0.5, 0.4], [3.0, 1.0, 2.0]]}),
+    ("OneHotCategorical", {"logits": [[-1.0, 0.3, 2.5], [0.0, 0.5, -1.0]]}),
+    ("TanhPolicy", {"loc": [[0.5, -2.0]], "scale": [0.3, 1.5]}),
+    ("TanhPolicy", {"loc": [[1.0, 0.0]], "scale": [2.0, 1.0]}),
+    ("SigmoidOfAffine", {"loc": [0.5, -2.0], "scale": [0.3, 1.5], "shift": [1.0, -0.5], "factor": [-2.0, 0.3]}),
+    ("SigmoidOfAffine", {"loc": [1.0, 1.0], "scale": [2.0, 2.0], "shift": [1.0, -0.5], "factor": [-2.0, 0.3]}),
+]
 
 
 def made(kind, p):
@@ -66,6 +123,10 @@ def made(kind, p):
         return D.MixtureSameFamily(D.Categorical(p["probs"]), D.Normal(p["loc"], p["scale"]))
     if kind == "MixtureOfVectors":
         return D.MixtureSameFamily(D.Categorical(logits=p["logits"]), D.MultivariateNormal(p["loc"], scale_tril=p["scale_tril"]))
+    if kind == "TanhPolicy":
+        return D.TransformedDistribution(D.Independent(D.Normal(**p), 1), D.TanhTransform())
+    if kind == "SigmoidOfAffine":
+        return D.TransformedDistribution(D.Normal(p["loc"], p["scale"]), [D.AffineTransform(p["shift"], p["factor"]), D.SigmoidTransform()])
     return getattr(D, kind)(**p)
 
 
@@ -74,7 +135,16 @@ def leaves(parameters):
 
 
 def kept(t):
-    return {"sizes": list(t.shape), "values": [float("%.15g" % v) for v in t.detach().reshape(-1).tolist()]}
+    """An infinity is None, and NaN a word."""
+    values = t.detach().reshape(-1).tolist()
+    return {"sizes": list(t.shape), "values": ["nan" if v != v else None if v == math.inf else float("%.15g" % v) for v in values]}
+
+
+def has(kind, what):
+    """Whether PyTorch has it and it is more than NaN."""
+    if kind in ("TanhPolicy", "SigmoidOfAffine"):
+        return False
+    return not (kind.startswith("Mixture") or kind == "Poisson") if what == "entropy" else kind != "Categorical"
 
 
 def gradients(tensors):
@@ -85,19 +155,20 @@ def value_case(kind, parameters, value):
     tensors = leaves(parameters)
     distribution = made(kind, tensors)
     x = torch.tensor(value, dtype=torch.float64)
-    x.requires_grad_(kind not in ("Bernoulli", "Categorical"))
+    x.requires_grad_(kind not in WHOLE)
     case = {"kind": kind, "parameters": {n: kept(t) for n, t in tensors.items()}, "value": kept(x)}
     log_prob = distribution.log_prob(x)
     case["log_prob"] = kept(log_prob)
     loss = log_prob.sum()
     factors = {"entropy": 0.5, "mean": 0.25, "variance": 0.125}
     for name, factor in factors.items():
-        if name == "entropy" and kind.startswith("Mixture") or name != "entropy" and kind == "Categorical":
+        if not has(kind, name):
             continue
         result = getattr(distribution, name)
         result = result() if callable(result) else result
         case[name] = kept(result)
-        loss = loss + factor * result.sum()
+        if bool(torch.isfinite(result).all()):
+            loss = loss + factor * result.sum()
     loss.backward()
     case["gradients"] = gradients(tensors)
     if x.grad is not None:
@@ -105,24 +176,32 @@ def value_case(kind, parameters, value):
     return case
 
 
+def pairs():
+    everything = OPERANDS + LATER
+    first = [i for i, (kind, _) in enumerate(everything) if i == 0 or everything[i - 1][0] != kind]
+    for i, p in enumerate(everything):
+        for j, q in enumerate(everything):
+            if p[0] == q[0] or max(i, j) < len(OPERANDS) or i in first and j in first:
+                yield p, q
+
+
 def divergence_cases():
-    for p_kind, p_parameters in OPERANDS:
-        for q_kind, q_parameters in OPERANDS:
-            p, q = leaves(p_parameters), leaves(q_parameters)
-            of_p, of_q = made(p_kind, p), made(q_kind, q)
-            try:
-                result = D.kl_divergence(of_p, of_q)
-            except NotImplementedError:
-                continue
-            # PyTorch gives its infinities the sizes of p alone.
-            result = result.expand(torch.broadcast_shapes(of_p.batch_shape, of_q.batch_shape))
-            finite = torch.isfinite(result)
-            case = {"p": p_kind, "q": q_kind, "of_p": {n: kept(t) for n, t in p.items()}, "of_q": {n: kept(t) for n, t in q.items()},
-                    "sizes": list(result.shape), "values": [v if f else None for v, f in zip(result.reshape(-1).tolist(), finite.reshape(-1).tolist())]}
-            if bool(finite.all()):
-                result.sum().backward()
-                case["gradients_of_p"], case["gradients_of_q"] = gradients(p), gradients(q)
-            yield case
+    for (p_kind, p_parameters), (q_kind, q_parameters) in pairs():
+        p, q = leaves(p_parameters), leaves(q_parameters)
+        of_p, of_q = made(p_kind, p), made(q_kind, q)
+        try:
+            result = D.kl_divergence(of_p, of_q)
+        except NotImplementedError:
+            continue
+        # PyTorch gives its infinities the sizes of p alone.
+        result = result.expand(torch.broadcast_shapes(of_p.batch_shape, of_q.batch_shape))
+        finite = torch.isfinite(result)
+        case = {"p": p_kind, "q": q_kind, "of_p": {n: kept(t) for n, t in p.items()}, "of_q": {n: kept(t) for n, t in q.items()},
+                "sizes": list(result.shape), "values": [v if f else None for v, f in zip(result.reshape(-1).tolist(), finite.reshape(-1).tolist())]}
+        if bool(finite.all()):
+            result.sum().backward()
+            case["gradients_of_p"], case["gradients_of_q"] = gradients(p), gradients(q)
+        yield case
 
 
 def slope(a, x):

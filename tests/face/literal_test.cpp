@@ -74,6 +74,28 @@ TEST(Literal, AVectorKeepsTheTypeOfItsElements) {
   EXPECT_EQ(Tensor::from({1.0, 2.0}).dtype(), tn::float64);
 }
 
+TEST(Literal, VectorsOfVectorsHaveTwoDimensions) {
+  const std::vector<std::vector<float>> rows = {{1, 2, 3}, {4, 5, 6}};
+  const Tensor x = tn::tensor(rows);
+  expect_sizes(x, {2, 3});
+  EXPECT_EQ(x.dtype(), tn::float32);
+  EXPECT_EQ(x.to_vector<float>()[5], 6);
+  EXPECT_EQ(tn::tensor(rows, tn::int64).dtype(), tn::int64);
+  expect_sizes(tn::tensor(std::vector<std::vector<float>>()), {0, 0});
+  expect_error(
+      [] {
+        tn::tensor(std::vector<std::vector<int>>{{1, 2}, {3}});
+      },
+      "tensor: rows of different lengths");
+}
+
+TEST(Literal, ShiftsAndTakeAreSpelledAsInPyTorch) {
+  const Tensor x = tn::tensor({{1, 2}, {3, 4}});
+  EXPECT_EQ((x << 2).to_vector<int64_t>(), (std::vector<int64_t>{4, 8, 12, 16}));
+  EXPECT_EQ((x >> x).to_vector<int64_t>(), (std::vector<int64_t>{0, 0, 0, 0}));
+  EXPECT_EQ(x.take(tn::tensor({3, 0})).to_vector<int64_t>(), (std::vector<int64_t>{4, 1}));
+}
+
 // What stopped programs: classes, indices and places as a user writes them.
 TEST(Literal, NumbersInBracesAreIndicesAndClasses) {
   for (const tn::Device d : devices()) {

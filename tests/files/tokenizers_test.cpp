@@ -221,7 +221,7 @@ TEST_F(Tokenizers, RefuseWhatTheyHaveNot) {
       {R"({"added_tokens": [{"content": "x", "id": 2}]})",
        "added_tokens[0]: the field 'single_word' is missing"},
   };
-  for (const auto& [patch, message] : kCases) EXPECT_SAYS(Tokenizer(with(patch)), message) << patch;
+  for (const auto& c : kCases) EXPECT_SAYS(Tokenizer(with(c.first)), c.second) << c.first;
   EXPECT_SAYS(Tokenizer(with(R"({"model": {"merges": []}})", kWords)),
               "model: the field 'merges' is not supported");
   EXPECT_SAYS(Tokenizer(with(R"({"model": {"unk_token": null}})", kWords)),

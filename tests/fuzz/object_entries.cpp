@@ -128,6 +128,8 @@ Entries object_entries() {
          o->training(x);
          const tn_device device = a->device();
          checked(o->to(x, device, a->dtype()));
+         checked(o->visit_own(x, a->random().chance(5) ? nullptr : see_nothing, nullptr));
+         o->child_changes(x, static_cast<uint32_t>(a->integer()));
          return o->visit(x, a->random().chance(5) ? nullptr : see_nothing, nullptr);
        }},
       {"object/1 load_state",

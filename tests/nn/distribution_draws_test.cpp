@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "second_device.h"
+#include "draws.h"
 #include "tenon/distributions.hpp"
 #include "tenon/gradcheck.hpp"
 #include "tenon/tenon.hpp"
@@ -23,25 +23,7 @@ using tn::Tensor;
 
 namespace {
 
-using Values = std::vector<double>;
-
-// Fewer on the driver of the tests, which computes each kernel thread by thread.
-const int64_t kDraws = second_device() == std::string("cuda") ? 10000 : 20000;
-// Dvoretzky, Kiefer, Wolfowitz and Massart: an empirical distribution of n draws is further than d
-// from its own with a probability of at most 2 exp(-2 n d^2). Hoeffding: so is the mean of n
-// numbers in [0, 1].
-const double kFar = std::sqrt(std::log(2e11) / (2 * double(kDraws)));
-
-void expect_distribution(Values draws, const std::function<double(double)>& below) {
-  std::sort(draws.begin(), draws.end());
-  const double n = double(draws.size()), far = std::sqrt(std::log(2e11) / (2 * n));
-  double most = 0;
-  for (size_t i = 0; i < draws.size(); ++i) {
-    const double f = below(draws[i]);
-    most = std::max({most, std::abs(f - double(i) / n), std::abs(f - double(i + 1) / n)});
-  }
-  EXPECT_LT(most, far);
-}
+const double kFar = far_of(double(kDraws));
 
 double normal_below(double x, double loc, double scale) {
   return std::erfc((loc - x) / scale / std::sqrt(2.0)) / 2;
@@ -57,9 +39,6 @@ double gamma_below(double a, double x) {
   }
   return total;
 }
-
-// Column i of draws [n, columns].
-Values column(const Tensor& draws, int64_t i) { return draws.select(1, i).to_vector<double>(); }
 
 class DistributionDraws : public testing::TestWithParam<const char*> {
  protected:

@@ -232,4 +232,81 @@ TEST_P(Layers, ABackwardHookOfWhatGivesItsInputLetsBothBeWritten) {
   }
 }
 
+struct Sum : tn::Module {
+  Tensor forward(Tensor a, Tensor b) { return a + b; }
+};
+// What calls before saved of the inputs stays theirs, for gradients of gradients.
+TEST_P(Layers, ABackwardHookLeavesSecondDerivatives) {
+  const auto sum = tn::make<Sum>();
+  sum.register_full_backward_hook(
+      [](Object&, const std::vector<Tensor>&, const std::vector<Tensor>&) {});
+  const Tensor x = on(tn::tensor({1.0, 2.0})).requires_grad_();
+  const Tensor cube = x * x * x, y = sum(x, cube);
+  const Tensor first = tn::grad(cube.sum(), x, {.create_graph = true});
+  EXPECT_EQ(tn::grad(first.sum(), x).to_vector<float>(), (std::vector<float>{6, 12}));
+}
+
+struct Shows : tn::Module {
+  Tensor weight = parameter("weight", tn::ones({2}));
+  Tensor kept;
+  std::string what;
+  explicit Shows(std::string w) : what(std::move(w)) {}
+  std::vector<Tensor> forward(Tensor x) {
+    const Tensor y = x * 2;
+    if (what == "a parameter") return {weight.view({2})};
+    if (what == "kept") kept = y;
+    if (what == "a part") return {y, y[0]};
+    return {y};
+  }
+};
+TEST_P(Layers, WhatAHookedModuleGivesIsNotWrittenWhileOthersHoldIt) {
+  for (const std::string what : {"a parameter", "kept", "a part", "nothing"}) {
+    SCOPED_TRACE(what);
+    const auto shows = tn::make<Shows>(what);
+    shows.to(tn::Device(GetParam()));
+    shows.register_full_backward_hook(
+        [](Object&, const std::vector<Tensor>&, const std::vector<Tensor>&) {});
+    const Tensor x = on(tn::tensor({1.0, 2.0})).requires_grad_();
+    const std::vector<Tensor> y = shows(x);
+    if (what == "nothing") {
+      y[0].mul_(3.0);
+      EXPECT_EQ(tn::grad(y[0].sum(), x).to_vector<float>(), (std::vector<float>{6, 6}));
+    } else {
+      EXPECT_NE(message_of([&] { y[0].mul_(3.0); }).find("memory that others hold"),
+                std::string::npos);
+    }
+  }
+}
+
+struct Keeps : tn::Module {
+  int& alive;
+  Tensor kept;
+  explicit Keeps(std::reference_wrapper<int> a) : alive(a) { ++alive; }
+  ~Keeps() { --alive; }
+  Tensor forward(Tensor x) { return kept = x * 2; }
+};
+TEST_P(Layers, AHookedModuleThatKeepsItsOutputIsNotHeldByIt) {
+  int alive = 0, called = 0;
+  const Tensor x = on(tn::tensor({1.0, 2.0})).requires_grad_();
+  Tensor kept, y;
+  {
+    const auto keeps = tn::make<Keeps>(std::ref(alive));
+    keeps.register_full_backward_hook(
+        [&](Object& self, const Tensor&, const Tensor&) { called += self.type_name() == "Keeps"; });
+    keeps(x);
+    y = keeps(x);
+    kept = keeps->kept;
+    EXPECT_EQ(alive, 1);
+  }
+  EXPECT_EQ(alive, 1);  // what it gave holds it
+  EXPECT_EQ(tn::grad(y.sum(), x, {.retain_graph = true}).to_vector<float>(),
+            (std::vector<float>{2, 2}));
+  EXPECT_EQ(called, 1);
+  y = {};
+  EXPECT_EQ(alive, 0);
+  // As in PyTorch: this did not come through what the module gave.
+  EXPECT_EQ(tn::grad(kept.sum(), x).to_vector<float>(), (std::vector<float>{2, 2}));
+  EXPECT_EQ(called, 1);
+}
+
 }  // namespace

@@ -2,7 +2,10 @@
 // registered.
 #include <array>
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -203,6 +206,71 @@ struct Headed : tn::Module {
 };
 
 // A copy's members are what the constructor makes, so that it would compute with other weights.
+struct Scaled : tn::Module {
+  double factor;
+  explicit Scaled(double f) : factor(f) {}
+  Tensor forward(Tensor x) { return x * factor; }
+};
+
+// What the program put in the place of another is copied as it is, not as the constructor made it.
+TEST_P(Layers, ACopyHasWhatReplacedALayer) {
+  const Tensor x = tn::ones({1, 2}).to(tn::Device(GetParam()));
+  auto scaled = Sequential(tn::nn::Identity(), tn::make<Scaled>(2.0));
+  scaled[1] = tn::make<Scaled>(3.0);
+  EXPECT_EQ(scaled.clone()(x).sum().item<float>(), 6);
+  EXPECT_EQ(scaled.clone().clone()(x).sum().item<float>(), 6);
+
+  struct Outer : tn::Module {
+    Object inner = child("inner", Sequential(tn::make<Scaled>(2.0)));
+    Tensor forward(Tensor t) { return inner(t); }
+  };
+  auto outer = tn::make<Outer>();
+  outer->inner.child("0", tn::make<Scaled>(5.0));
+  EXPECT_EQ(outer.clone()(x).sum().item<float>(), 10);
+
+  auto doubled = Sequential([](Tensor t) { return t * 2; });
+  doubled[0] = Sequential([](Tensor t) { return t * 7; });
+  EXPECT_EQ(doubled.clone()(x).sum().item<float>(), 14);
+
+  auto encoder = tn::nn::TransformerEncoder(
+      tn::nn::TransformerEncoderLayer(4, 2, {.dim_feedforward = 8, .dropout = 0.0}), 2);
+  encoder.child("layers").child(
+      "0", tn::nn::TransformerEncoderLayer(
+               4, 2, {.dim_feedforward = 8, .dropout = 0.0, .norm_first = true}));
+  encoder.to(tn::Device(GetParam()));
+  const Tensor y = tn::rand({1, 3, 4}).to(tn::Device(GetParam()));
+  EXPECT_TRUE(encoder.clone()(y).equal(encoder(y)));
+}
+
+TEST_P(Layers, ACopyHasNoLayerWhereThereIsNone) {
+  auto model = Sequential(Linear(2, 2), Linear(2, 2));
+  model[0] = Object();
+  EXPECT_EQ(model.clone().parameters().size(), 2u);
+  auto list = tn::nn::ModuleList();
+  list.append(ReLU());
+  list.append(ReLU());
+  list[0] = Object();
+  EXPECT_EQ(list.clone().to_string(), list.to_string());
+}
+
+TEST_P(Layers, ATensorOfTwoNamesIsInTheStateUnderBoth) {
+  Object object = Object::empty("Tied");
+  const Tensor t = tn::ones({2});
+  object.parameter("a", t);
+  object.parameter("b", t);
+  object.buffer("c", t, false);
+  EXPECT_EQ(object.parameters().size(), 1u);
+  EXPECT_EQ(object.state_dict().size(), 2u);
+  object.load_state_dict(object.state_dict());
+}
+
+TEST_P(Layers, ACopyKnowsWhichBuffersAreNotSaved) {
+  auto norm = BatchNorm1d(2);
+  norm.buffer("running_mean", norm.tensor("running_mean"), false);
+  EXPECT_EQ(norm.clone().state_dict().size(), norm.state_dict().size());
+  norm.clone().load_state_dict(norm.state_dict());
+}
+
 TEST_P(Layers, AModuleThatChangedAfterItsConstructorIsNotCopiedInSilence) {
   auto net = tn::make<Headed>();
   net.to(device);
@@ -266,6 +334,66 @@ TEST_P(Layers, LayersOfAContainerAreReachedByTheirPlace) {
   EXPECT_EQ(message_of([&] { model[-3]; }), "Sequential: index -3 is out of range for 2 children");
   EXPECT_EQ(message_of([&] { model[SIZE_MAX]; }),
             "Sequential: index 18446744073709551615 is out of range for 2 children");
+}
+
+TEST_P(Layers, ChildrenAreReplacedByAssignment) {
+  const Object model = Sequential(Linear(4, 8), ReLU(), Linear(8, 1000));
+  model[-1] = Linear(8, 3);
+  model.child("1") = tn::nn::Tanh();
+  EXPECT_EQ(model(tn::ones({1, 4})).sizes(), (std::vector<int64_t>{1, 3}));
+  EXPECT_EQ(model[1].type_name(), "Tanh");
+  EXPECT_EQ(model.parameters()[2].size(0), 3);
+  model[0] = model[0];
+  EXPECT_EQ(model.n_children(), 3u);
+  tn::nn::ModuleList list(Linear(2, 8));
+  list[0] = Linear(2, 3);
+  EXPECT_EQ(list[0](tn::ones({1, 2})).size(1), 3);
+  tn::nn::ModuleDict named;
+  named.insert("a", Linear(2, 8));
+  named["a"] = Linear(2, 5);
+  EXPECT_EQ(named["a"](tn::ones({1, 2})).size(1), 5);
+  // A variable is one's own.
+  auto variable = model[0];
+  variable = ReLU();
+  EXPECT_EQ(variable.type_name(), "ReLU");
+  EXPECT_EQ(model[0].type_name(), "Linear");
+  static_assert(!std::is_assignable_v<Object, Object>, "what a function gives is no variable");
+  EXPECT_EQ(message_of([&] { model[0] = model; }), "Sequential: child '0' is the object itself");
+}
+
+TEST_P(Layers, BuffersThatAreNotPersistentAreInNoState) {
+  const Object block = Object::empty("Block"), outer = Sequential(Linear(2, 2));
+  block.parameter("scale", tn::ones({2}));
+  block.buffer("mask", tn::ones({2, 2}), false);
+  block.buffer("count", tn::zeros({1}));
+  outer.child("1", block);
+  const auto state = outer.state_dict();
+  EXPECT_FALSE(state.contains("1.mask"));
+  EXPECT_TRUE(state.contains("1.count"));
+  EXPECT_EQ(outer.named_buffers().size(), 2u);
+  outer.load_state_dict(state);
+  tn::NamedTensors more = state;
+  more.emplace_back("1.mask", tn::zeros({2, 2}));
+  EXPECT_EQ(message_of([&] { outer.load_state_dict(more); }),
+            "load_state: '1.mask' is in the file and not in Sequential");
+  EXPECT_EQ(outer.load_state_dict(more, false).unexpected_keys, std::vector<std::string>{"1.mask"});
+  EXPECT_EQ(block.tensor("mask").sum().item<float>(), 4);
+  block.to(tn::float64);
+  EXPECT_EQ(block.tensor("mask").dtype(), tn::float64);
+}
+
+struct Maybe : tn::Module {
+  std::tuple<Tensor, Tensor> forward(Tensor x) { return {x, Tensor()}; }
+};
+struct Optional : tn::Module {
+  std::tuple<Tensor, std::optional<Tensor>> forward(Tensor x) { return {x, std::nullopt}; }
+};
+TEST_P(Layers, AResultThatMayBeNoneIsOptional) {
+  const auto maybe = tn::make<Maybe>();
+  EXPECT_EQ(message_of([&] { maybe(tn::ones({1})); }),
+            "Maybe.forward gave None as result 1: forward(Tensor x0) -> (Tensor, Tensor) (a result "
+            "that may be None is a std::optional<Tensor>)");
+  EXPECT_FALSE(std::get<1>(tn::make<Optional>()(tn::ones({1}))).has_value());
 }
 
 struct Forgetful : tn::Module {

@@ -405,6 +405,22 @@ TEST_F(SchedulerTest, ThePlateauRefusesWhatDoesNotFit) {
             "ReduceLROnPlateau: 'last_epoch' is missing in the state");
 }
 
+TEST(Schedules, OptionsAreGivenByPlaceOrByName) {
+  const auto same = [](const optim::Schedule& a, const optim::Schedule& b) {
+    for (int64_t step = 0; step < 12; ++step) EXPECT_EQ(a.at(step), b.at(step)) << step;
+  };
+  same(optim::ConstantLR(0.5, 3), optim::ConstantLR({.factor = 0.5, .total_iters = 3}));
+  same(optim::LinearLR(0.5), optim::LinearLR({.start_factor = 0.5}));
+  same(optim::LinearLR(0.5, 0.75, 3),
+       optim::LinearLR({.start_factor = 0.5, .end_factor = 0.75, .total_iters = 3}));
+  same(optim::PolynomialLR(6, 2.0), optim::PolynomialLR({.total_iters = 6, .power = 2}));
+  same(optim::CosineAnnealingLR(5, {.eta_min = 0.01}), optim::CosineAnnealingLR(5, 0.01));
+  same(optim::CosineAnnealingWarmRestarts(3, {.t_mult = 2}),
+       optim::CosineAnnealingWarmRestarts(3, 2));
+  same(optim::CosineAnnealingWarmRestarts(3, {.eta_min = 0.01}),
+       optim::CosineAnnealingWarmRestarts(3, 1, 0.01));
+}
+
 TEST_F(SchedulerTest, RefusesAnOptimizerWithoutARate) {
   const optim::Optimizer none(tn::Object::empty("Mine", TN_OBJECT_OPTIMIZER));
   none.add_group(parameter());

@@ -247,7 +247,7 @@ TEST(Elementwise, InPlaceSpellingsGiveTheSame) {
       continue;
     SCOPED_TRACE(inplace->second);
     for (tn::Device d : devices()) {
-      const auto called = [&](const std::string& op, Tensor* first) {
+      const auto called = [&, &schema = schema](const std::string& op, Tensor* first) {
         const bool whole = op.find("bitwise") != op.npos;
         std::vector<Tensor> tensors;
         std::vector<tn_value> args;

@@ -246,6 +246,14 @@ TEST(Loss, EdgesAreAsInPyTorch) {
     expect_near(loss, {1000, 1000, std::log(2), NAN});
     loss.sum().backward();
     expect_near(z.grad(), {-1, 1, -0.5, 0});
+    // A small gradient is no difference of large ones: sigmoid(-20) and half of it.
+    z = tn::tensor({-20.f, 20.f, -20.f, 40.f}, d).requires_grad_();
+    tn::binary_cross_entropy_with_logits(
+        z, tn::tensor({0.f, 1.f, 0.f, 1.f}, d), tn::tensor({1.f, 1.f, 0.5f, 1.f}, d),
+        {.reduction = "sum", .pos_weight = tn::tensor({3.f, 2.f, 3.f, 1.f}, d)})
+        .backward();
+    const double small = 1 / (1 + std::exp(20.0)), smaller = 1 / (1 + std::exp(40.0));
+    expect_near(z.grad() * 1e9, {small * 1e9, -2e9 * small, 0.5e9 * small, -1e9 * smaller});
     // 0 log 0 is 0.
     expect_near(tn::kl_div(tn::tensor({-1.f, -2.f}, d), tn::tensor({0.f, 1.f}, d), "none"), {0, 2});
     // What is ignored may be NaN; where all is, the mean is of nothing.

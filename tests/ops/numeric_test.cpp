@@ -297,6 +297,17 @@ TEST(Numeric, NumbersInTensorsKeepTheDtypeOfTheOthers) {
     expect_near(tn::gcd(x, n), {4, 2});
     EXPECT_EQ(tn::lcm(n, x).dtype(), tn::uint8);
     expect_near(tn::lcm(n, x), {24, 72});
+    // Operands are taken as the result's dtype has them.
+    const Tensor few = tn::tensor({12, 15, 18, 100}, tn::uint8, d);
+    expect_near(tn::gcd(few, tn::tensor(260, d)), {4, 1, 2, 4});
+    expect_near(tn::lcm(few, tn::tensor(1000, d)), {184, 152, 40, 168});
+    // The least integers have no absolute value.
+    const Tensor least = Tensor::from(std::vector<int64_t>{INT64_MIN, 12, 3, -1}, {4}, d);
+    const Tensor other =
+        Tensor::from(std::vector<int64_t>{12, INT64_MIN, INT64_MIN, INT64_MIN}, {4}, d);
+    EXPECT_EQ(tn::gcd(least, other).to_vector<int64_t>(), (std::vector<int64_t>{4, 4, 1, 1}));
+    expect_near(tn::lcm(tn::tensor({12}, tn::int32, d), tn::tensor({INT32_MIN + 1}, tn::int32, d)),
+                {12});
     const Tensor y = tn::ones({2}, tn::bfloat16, d);
     const Tensor next = tn::nextafter(y, tn::tensor(2.0, d));
     EXPECT_EQ(next.dtype(), tn::bfloat16);

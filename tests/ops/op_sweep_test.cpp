@@ -282,8 +282,8 @@ std::vector<json> calls_that_change_nothing() {
   const json image = tensor({1, 2, 2, 2}), matrix = tensor({2, 3}), column = tensor({2, 1}),
              number = tensor({});
   std::vector<json> list;
-  const auto add = [&](const char* op, json args, size_t outputs = 1) {
-    list.push_back({{"op", op}, {"args", std::move(args)}, {"out", json::array()}});
+  const auto add = [&](const char* op, std::initializer_list<json> args, size_t outputs = 1) {
+    list.push_back({{"op", op}, {"args", json::array_t(args)}, {"out", json::array()}});
     for (size_t i = 0; i < outputs; ++i) list.back()["out"].push_back(json::object());
   };
   const json none = json::array(), one = json::array({1}), zero = json::array({0}),
@@ -303,8 +303,9 @@ std::vector<json> calls_that_change_nothing() {
   add("roll", {matrix, json::array({3}), one});
   add("flip", {matrix, none});
   add("flip", {column, one});
-  add("cat", {{{"l", {matrix}}}, 0});
-  add("stack", {{{"l", {matrix}}}, 0});
+  const json matrices = {{"l", json::array({matrix})}};
+  add("cat", {matrices, 0});
+  add("stack", {matrices, 0});
   add("triu", {matrix, -5});
   add("nan_to_num", {matrix});
   add("clone", {matrix});

@@ -269,4 +269,20 @@ TEST(Pool, AWindowLargerThanTheImageIsThereWhenRoundedUp) {
   }
 }
 
+// PyTorch's values. The windows hold nothing of x, whose places lie within it all the same.
+TEST(Pool, AWindowOfNothingButPaddingHasThePaddingsValue) {
+  load_all();
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({{1.0}, {2.0}}, d).reshape({1, 1, 2, 1}).requires_grad_();
+    const auto [values, index] = tn::max_pool2d_with_indices(
+        x, {1, 2}, {.stride = {2, 1}, .padding = {0, 1}, .dilation = {1, 2}});
+    EXPECT_EQ(values.to_vector<float>(), std::vector<float>{-INFINITY});
+    expect_near(tn::grad(values.sum(), x), {0, 0});
+    const auto [line, at] =
+        tn::max_pool1d_with_indices(tn::tensor({5.0}, d).reshape({1, 1, 1}), 2,
+                                    {.stride = 4, .padding = 1, .dilation = 2, .ceil_mode = true});
+    EXPECT_EQ(line.to_vector<float>(), std::vector<float>{-INFINITY});
+  }
+}
+
 }  // namespace

@@ -161,7 +161,7 @@ TEST(Shape, Gradients) {
     };
     for (const auto& [name, op] : ops) {
       SCOPED_TRACE(name);
-      gradcheck([&op](const TensorList& in) { return tn::square(op(in)); }, {x});
+      gradcheck([&op = op](const TensorList& in) { return tn::square(op(in)); }, {x});
     }
     Tensor y = sample({1, 2}, d);
     gradcheck(

@@ -33,6 +33,14 @@ TEST(Statistics, MedianErrors) {
   expect_error([&] { tn::kthvalue(x, 0, 0); }, "kthvalue: k is 0, expected 1 to 2");
 }
 
+// float32 does not have the ranks of so many.
+TEST(Statistics, QuantilesOfManyElementsAreExact) {
+  const int64_t n = (int64_t{1} << 24) + 1;
+  const Tensor x = tn::arange(n, tn::int32).bitwise_and(1).to(tn::float32);
+  const Tensor y = tn::cat({x, tn::full({1}, 5.0)});
+  EXPECT_EQ(tn::quantile(y, 1.0).item<float>(), 5);
+}
+
 TEST(Statistics, QuantileErrors) {
   const Tensor x = tn::ones({2, 3});
   expect_error([&] { tn::quantile(x, 1.5); }, "quantile: q is 1.5, expected 0 to 1");

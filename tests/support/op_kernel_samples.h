@@ -42,6 +42,20 @@ inline Tensor special_rows() {
   return Tensor::from(values, {10, 20});
 }
 
+inline void flip(Samples& list) {
+  for (const std::vector<int64_t>& dims :
+       {std::vector<int64_t>{2}, {0}, {-2}, {0, -1}, {2, 0, 1}}) {
+    list.push_back(
+        {"flip",
+         std::to_string(dims.size()) + " from " + std::to_string(dims[0]),
+         kAll,
+         {sample({5, 9, 37})},
+         {dims.size() == 1 && dims[0] == 0 ? 1 : -1},
+         {},
+         [dims](const TensorList& in, Dtype, tn::Device) { return tn::flip(in[0], dims); }});
+  }
+}
+
 inline void conv(Samples& list) {
   const std::vector<int64_t> batch = {0, -1, -1};
   auto add = [&](const char* kernel, const char* what, const TensorList& inputs, double length,

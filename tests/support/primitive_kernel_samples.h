@@ -100,11 +100,48 @@ inline void sort(Samples& list) {
         add("_top_places", std::to_string(k),
             [=](const Tensor& in) { return std::get<1>(tn::topk(in, k, dim, descending)); });
       }
+      add("_ranked_places", "a rank",
+          [=](const Tensor& in) { return std::get<1>(tn::kthvalue(in, descending ? 1 : 7, dim)); });
+      add("_ranked_places", "quarters", [=](const Tensor& in) {
+        const auto ranks = tn::tensor({6, 0, 10, 2, 2, 5, 3, 1, 9}, in.device());
+        const int64_t m = descending ? 3 : 9;  // a few are looked for, for more the row is sorted
+        auto sizes = std::vector<int64_t>(in.sizes().begin(), in.sizes().end());
+        sizes[size_t(dim)] = m;
+        const Tensor along =
+            tn::slice(ranks, 0, 0, m)
+                .reshape(dim == 0 ? std::vector<int64_t>{m, 1} : std::vector<int64_t>{1, m});
+        return tn::call(tn::detail::op<"_ranked_places">, in, tn::expand(along, sizes), dim);
+      });
       add("_running_places", "extremes", [=](const Tensor& in) {
         return std::get<1>(descending ? tn::cummax(in, dim) : tn::cummin(in, dim));
       });
     }
   }
+}
+
+// Of rows that are long enough that a few ranks are looked for in parts of them.
+inline void ranks_of_long_rows(Samples& list) {
+  for (const int64_t k : {1, 130, 260}) {
+    list.push_back({"_ranked_places",
+                    "rank " + std::to_string(k),
+                    {tn::float32, tn::bfloat16, tn::int64, tn::uint8},
+                    {sample({2, 260})},
+                    {-1},
+                    {},
+                    [k](const TensorList& in, Dtype, tn::Device) {
+                      return std::get<1>(tn::kthvalue(in[0], k, 1));
+                    }});
+  }
+  list.push_back({"_ranked_places",
+                  "quantiles",
+                  {tn::float32},
+                  {sample({2, 260})},
+                  {-1},
+                  {2, 2},
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    const Tensor q = tn::tensor({0.125, 0.5, 0.75}, in[0].dtype(), in[0].device());
+                    return tn::quantile(in[0], q, 1);
+                  }});
 }
 
 inline void reduce(Samples& list) {
@@ -307,6 +344,31 @@ inline void index(Samples& list) {
                       return tn::prim::scatter(in[0], dim, in[1], in[2], true);
                     }});
   }
+  for (const char* reduce : {"amax", "amin"}) {
+    for (const bool include_self : {true, false}) {
+      const int64_t dim = include_self ? 0 : 1;
+      list.push_back({"_scatter_extreme",
+                      reduce + std::string(include_self ? " with its own" : " without"),
+                      kNumbers,
+                      {x, indices({20, 53}, dim == 0 ? 37 : 53), src},
+                      {-1, 0, 0},
+                      {},
+                      [=](const TensorList& in, Dtype, tn::Device) {
+                        return tn::scatter_reduce(in[0], dim, in[1], in[2], reduce,
+                                                  {.include_self = include_self});
+                      }});
+    }
+  }
+  list.push_back({"_bag_sums",
+                  "bags of 0 to 8",
+                  {tn::float32, tn::float64},
+                  {x, indices({20, 1}, 37).reshape({20})},
+                  {-1, -1},
+                  sum_of(8),
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    const Tensor offsets = tn::tensor({0, 3, 3, 11, 12}, in[0].device());
+                    return tn::embedding_bag(in[0], in[1], offsets, {.mode = "sum"});
+                  }});
   // Rows as a whole: the index is one along the last dimension.
   Tensor row = indices({20, 1}, 37);
   list.push_back(

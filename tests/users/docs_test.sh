@@ -80,7 +80,12 @@ done < <(cd "$source/core" && grep -rnoE --include='*.h' --include='*.cpp' '//.*
 
 flags="-O0 -fPIC -fvisibility=hidden -I$source/sdk/include -Wall -Wextra -Wno-missing-field-initializers -Werror"
 [ -z "$sanitizers" ] || flags="$flags -fsanitize=$sanitizers -fno-sanitize-recover=all"
-export cxx="${CXX:-g++} -std=c++20 -fno-gnu-unique $flags"
+# By clang where it is there, which takes half of the time, with what the compiled headers use instantiated in them.
+export cxx="${CXX:-g++} -std=c++20 -fno-gnu-unique $flags" instantiated=""
+if [ -z "$sanitizers" ] && command -v clang++ >/dev/null; then
+  cxx="clang++ -std=c++20 $flags"
+  instantiated=-fpch-instantiate-templates
+fi
 export cc="${CC:-gcc} -std=c11 -pedantic $flags"
 export shared="-shared -Wl,--version-script=$source/sdk/cmake/plugin.map"
 [ -n "$sanitizers" ] || shared="$shared -Wl,--no-undefined"
@@ -91,7 +96,8 @@ export abi
 # one begins with it.
 for header in tenon plugin; do
   echo "#include <tenon/$header.hpp>" >"$work/$header.hpp"
-  $cxx -x c++-header "$work/$header.hpp" -o "$work/$header.hpp.gch" ||
+  # shellcheck disable=SC2086
+  $cxx $instantiated -x c++-header "$work/$header.hpp" -o "$work/$header.hpp.gch" ||
     failed "tenon/$header.hpp does not compile"
 done
 precompiled() {
@@ -182,7 +188,7 @@ CPP
   echo "}"
 } >"$work/face_lines.cpp"
 [ "$(grep -c '^  { ' "$work/face_lines.cpp")" -gt 40 ] || failed "docs/face.md has fewer lines of code than headers"
-$cxx -Wno-unused -Wno-shadow -fsyntax-only "$work/face_lines.cpp" || failed "a line of docs/face.md does not compile"
+$cxx -Wno-unused -Wno-unused-parameter -Wno-shadow -fsyntax-only "$work/face_lines.cpp" || failed "a line of docs/face.md does not compile"
 
 # ---- What was built runs, where the repository's data is and nothing else.
 

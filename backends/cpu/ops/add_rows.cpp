@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cpu.h"
+#include "ops/add_row.h"
 
 namespace tenon::cpu_backend {
 namespace {
@@ -38,20 +39,6 @@ struct Table {
   }
 };
 
-// Eight at a time, which compilers of all levels make vectors of.
-template <typename T>
-void add_row(T* __restrict x, const T* __restrict row, int64_t n, T scale) {
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    for (int64_t k = i; k < i + 8; ++k) {
-      x[k] += scale * row[k];
-    }
-  }
-  for (; i < n; ++i) {
-    x[i] += scale * row[i];
-  }
-}
-
 // The rows of the table whose numbers leave `piece` as remainder. Rows that meet are added in their
 // order, whoever adds them. The table is large: its rows are asked for ahead.
 template <typename T>
@@ -65,10 +52,7 @@ void add_piece(const Table& t, const T* rows, T scale, int64_t piece, int64_t n_
         continue;
       }
       places[n++] = i;
-      const char* const row = reinterpret_cast<const char*>(x + t.index[i] * t.x.strides[0]);
-      for (int64_t byte = 0; byte < t.row_size * static_cast<int64_t>(sizeof(T)); byte += 64) {
-        __builtin_prefetch(row + byte, 1);
-      }
+      ask_for_row<true>(x + t.index[i] * t.x.strides[0], t.row_size);
     }
     for (int k = 0; k < n; ++k) {
       add_row(x + t.index[places[k]] * t.x.strides[0], rows + places[k] * t.row_size, t.row_size,

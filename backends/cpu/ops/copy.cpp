@@ -1,7 +1,9 @@
-// COPY, FILL and IOTA: values from one layout and dtype to another, and values from nothing.
+// COPY, FILL and IOTA: values from one layout and dtype to another, and values from nothing. And the
+// pair of flip, which is a copy from backwards.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <cwchar>
 
 #include "cpu.h"
 #include "ops/copy.h"
@@ -37,6 +39,10 @@ template <typename T>
 void copy_row(T* y, const T* x, int64_t n, int64_t y_stride, int64_t x_stride) {
   if (y_stride == 1 && x_stride == 1) {
     std::memcpy(y, x, static_cast<size_t>(n) * sizeof(T));
+    return;
+  }
+  if (y_stride == 1 && x_stride == -1) {
+    for (int64_t j = 0; j < n; ++j) y[j] = x[-j];
     return;
   }
   for (int64_t j = 0; j < n; ++j) {
@@ -80,11 +86,10 @@ void copy_typed(const tn_host* host, void* to, const void* from, Dims dims) {
   }
   const int64_t grain = 1 + kPieceBytes / (dims.sizes[last] * static_cast<int64_t>(sizeof(T)));
   parallel_for(host, 0, product(dims.sizes, last), grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      int64_t at_y, at_x;
-      dims.offsets(last, i, &at_y, &at_x);
-      copy_row(y + at_y, x + at_x, dims.sizes[last], dims.first[last], dims.second[last]);
-    }
+    const int64_t n = dims.sizes[last], y_stride = dims.first[last], x_stride = dims.second[last];
+    dims.each(last, begin, end, [=](int64_t at_y, int64_t at_x) {
+      copy_row(y + at_y, x + at_x, n, y_stride, x_stride);
+    });
   });
 }
 
@@ -115,6 +120,19 @@ void number_to_element(const tn_value& number, tn_dtype dtype, void* element) {
   step.fn(cells, step, 1);
 }
 
+// The library's loops are of the processor's widest vectors; std::fill's are of single elements.
+template <typename T>
+void fill_dense(T* y, int64_t n, T value) {
+  if (value == T{0}) {
+    std::memset(y, 0, static_cast<size_t>(n) * sizeof(T));
+  } else if constexpr (sizeof(T) == sizeof(wchar_t)) {
+    std::wmemset(reinterpret_cast<wchar_t*>(y), static_cast<wchar_t>(value),
+                 static_cast<size_t>(n));
+  } else {
+    std::fill_n(y, n, value);
+  }
+}
+
 template <typename T>
 void fill_typed(const tn_host* host, const tn_tensor& tensor, const void* element) {
   T value;
@@ -127,7 +145,7 @@ void fill_typed(const tn_host* host, const tn_tensor& tensor, const void* elemen
     parallel_for(host, 0, dims.sizes[0], kPieceBytes / static_cast<int64_t>(sizeof(T)),
                  [&](int64_t begin, int64_t end) {
                    if (stride == 1) {
-                     std::fill(y + begin, y + end, value);
+                     fill_dense(y + begin, end - begin, value);
                    } else {
                      for (int64_t i = begin; i < end; ++i) {
                        y[i * stride] = value;
@@ -136,13 +154,9 @@ void fill_typed(const tn_host* host, const tn_tensor& tensor, const void* elemen
                  });
     return;
   }
-  for (int64_t i = 0; i < product(dims.sizes, last); ++i) {
-    int64_t at, same;
-    dims.offsets(last, i, &at, &same);
-    for (int64_t j = 0; j < dims.sizes[last]; ++j) {
-      y[at + j * stride] = value;
-    }
-  }
+  dims.each(last, 0, product(dims.sizes, last), [&](int64_t at, int64_t) {
+    for (int64_t j = 0; j < dims.sizes[last]; ++j) y[at + j * stride] = value;
+  });
 }
 
 void launch_fill(const tn_call* call) {
@@ -228,10 +242,30 @@ void run_copy(const tn_host* host, const tn_tensor& y, const tn_tensor& x) {
   }
 }
 
+// x read backwards along the dimensions: from its last element there, with the strides negated.
+void launch_flip(const tn_call* call) {
+  const tn_tensor& x = *call->args[0].as.tensor;
+  const tn_value& dims = call->args[1];
+  if (x.numel == 0) return;
+  int64_t strides[TN_MAX_RANK];
+  std::copy_n(x.strides, x.ndim, strides);
+  int64_t last = 0;
+  for (uint32_t i = 0; x.ndim > 0 && i < dims.count; ++i) {
+    const int64_t d = dims.as.ints[i] < 0 ? dims.as.ints[i] + x.ndim : dims.as.ints[i];
+    last += (x.sizes[d] - 1) * x.strides[d];
+    strides[d] = -x.strides[d];
+  }
+  tn_tensor backwards = x;
+  backwards.strides = strides;
+  backwards.data = static_cast<char*>(x.data) + last * item_size(x.dtype);
+  run_copy(call->host, *call->outputs[0], backwards);
+}
+
 void add_shape() {
   kernel(TN_PRIM_COPY, "cpu", {.traits = kUsualPromises}, fn<launch_copy>);
   kernel(TN_PRIM_FILL, "cpu", {.traits = kUsualPromises}, fn<launch_fill>);
   kernel(TN_PRIM_IOTA, "cpu", {.traits = kUsualPromises}, fn<launch_iota>);
+  kernel("flip", "cpu", {.traits = kUsualPromises}, fn<launch_flip>);
 }
 
 }  // namespace tenon::cpu_backend

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
+#include "ops/walk.h"
 #include "tenon/abi.h"
 
 namespace tenon::cpu_backend {
@@ -33,6 +35,13 @@ struct Dims {
       *a += i * first[d];
       *b += i * second[d];
     }
+  }
+
+  // f(a, b) with the offsets of the flat indices from begin to end over the dimensions [0, count).
+  template <typename F>
+  void each(int32_t count, int64_t begin, int64_t end, const F& f) const {
+    walk<2>(count, sizes, {first, second}, begin, end,
+            [&](const std::array<int64_t, 2>& at, const int64_t*) { f(at[0], at[1]); });
   }
 
   void move_before_last(int32_t from) {

@@ -1,11 +1,16 @@
-// GATHER, SCATTER and NONZERO. All walk the index's elements row by row; a row whose index does not
-// change (an embedding) is moved as a whole.
+// GATHER, SCATTER and NONZERO, and the pairs of _scatter_extreme and _bag_sums. What has an index for each
+// element walks them row by row; a row whose index does not change (an embedding) is moved as a whole.
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
 #include "cpu.h"
+#include "ops/add_row.h"
+#include "ops/copy.h"
+#include "ops/walk.h"
 #include "vector/convert.h"
 #include "vector/table.h"
 
@@ -15,7 +20,7 @@ namespace {
 constexpr int64_t kPieceElements = 16384;
 
 // What gather and scatter have in common: `far` is indexed along `dim`, `near` has the index's
-// sizes.
+// sizes. A row is what the last dimensions hold that move as a whole, or the last dimension alone.
 struct Indexed {
   const char* name;
   const tn_tensor& far;
@@ -23,8 +28,9 @@ struct Indexed {
   const tn_tensor& index;
   int32_t ndim;  // a tensor without dimensions counts as one of size one
   int32_t dim;
-  int64_t size_;  // of far along dim
-  int64_t row_size, n_rows;
+  int64_t size_;        // of far along dim
+  int32_t n_outer = 0;  // dimensions in front of those of a row
+  int64_t row_size = 1, n_rows = 0;
 
   Indexed(const char* n, const tn_tensor& f, const tn_tensor& s, const tn_tensor& i, int64_t d)
       : name(n),
@@ -34,7 +40,12 @@ struct Indexed {
         ndim(i.ndim),
         dim(static_cast<int32_t>(d < 0 ? d + i.ndim : d)) {
     size_ = ndim > 0 ? far.sizes[dim] : 1;
-    row_size = ndim > 0 ? index.sizes[ndim - 1] : 1;
+    if (ndim > 0) {
+      n_outer = ndim - 1;
+      row_size = index.sizes[n_outer];
+      while (moves_rows() && n_outer - 1 > dim && continues_row(n_outer - 1))
+        row_size *= index.sizes[--n_outer];
+    }
     n_rows = row_size == 0 ? 0 : index.numel / row_size;
   }
   int64_t last_stride(const tn_tensor& t) const { return ndim > 0 ? t.strides[ndim - 1] : 0; }
@@ -50,51 +61,87 @@ struct Indexed {
   struct Row {
     int64_t far, near, index;  // offsets of its first element; far's without its dimension `dim`
   };
-  Row row(int64_t flat) const {
-    Row r = {0, 0, 0};
-    for (int32_t d = ndim - 2; d >= 0; --d) {
-      const int64_t i = flat % index.sizes[d];
-      flat /= index.sizes[d];
-      r.far += d == dim ? 0 : i * far.strides[d];
-      r.near += i * near.strides[d];
-      r.index += i * index.strides[d];
-    }
-    return r;
+
+  // f(row) for the rows from begin to end, in row-major order.
+  template <typename F>
+  void each_row(int64_t begin, int64_t end, const F& f) const {
+    int64_t far_strides[TN_MAX_RANK];
+    for (int32_t d = 0; d < n_outer; ++d) far_strides[d] = d == dim ? 0 : far.strides[d];
+    walk<3>(n_outer, index.sizes, {far_strides, near.strides, index.strides}, begin, end,
+            [&](const std::array<int64_t, 3>& at, const int64_t*) {
+              f(Row{at[0], at[1], at[2]});
+            });
   }
 
-  // Finds an index that is out of range, if there is one.
+  // Finds an index that is out of range, if there is one. What an expanded index repeats is looked
+  // at once.
   void check_values(const tn_host* host) const {
-    const int64_t* const indices = static_cast<const int64_t*>(index.data);
-    const int64_t stride = last_stride(index);
-    const int64_t n = stride == 0 ? 1 : row_size;
-    std::atomic<int64_t> bad = -1;
-    parallel_for(host, 0, n_rows, grain(), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t* at = indices + row(i).index;
-        for (int64_t j = 0; j < n; ++j) {
-          if (static_cast<uint64_t>(at[j * stride]) >= static_cast<uint64_t>(size_)) {
-            bad = i * row_size + j;
-            return;
-          }
-        }
-      }
-    });
-    if (bad < 0) {
-      return;
+    int64_t sizes[TN_MAX_RANK];
+    tn_tensor once = index;
+    once.sizes = sizes;
+    once.numel = 1;
+    for (int32_t d = 0; d < ndim; ++d) {
+      sizes[d] = index.strides[d] == 0 ? 1 : index.sizes[d];
+      once.numel *= sizes[d];
     }
-    const int64_t value = indices[row(bad / row_size).index + bad % row_size * stride];
+    const Indexed all(name, far, near, once, dim);
+    std::atomic<bool> bad = false;
+    parallel_for(host, 0, all.n_rows, all.grain(), [&](int64_t begin, int64_t end) {
+      all.each_row(begin, end, [&](const Row& row) {
+        if (!all.in_range(row)) bad = true;
+      });
+    });
+    if (bad) all.refuse(host, index.sizes);
+  }
+
+ private:
+  // Whether the elements of dimension d lie behind those of the row, with the same index.
+  bool continues_row(int32_t d) const {
+    return index.strides[d] == 0 && far.strides[d] == row_size && near.strides[d] == row_size;
+  }
+
+  // The highest bit of i or of last - i says that i is below 0 or above last, without a branch.
+  bool in_range(const Row& row) const {
+    const int64_t* const at = static_cast<const int64_t*>(index.data) + row.index;
+    const int64_t stride = last_stride(index);
+    const uint64_t last = static_cast<uint64_t>(size_) - 1;
+    uint64_t outside = 0;
+    const auto look = [&](int64_t i) {
+      outside |= static_cast<uint64_t>(i) | (last - static_cast<uint64_t>(i));
+    };
+    if (stride == 1) {
+      for (int64_t j = 0; j < row_size; ++j) look(at[j]);
+    } else {
+      for (int64_t j = 0; j < row_size; ++j) look(at[j * stride]);
+    }
+    return outside >> 63 == 0;
+  }
+
+  // Names the first index that is out of range. full_sizes: with what an expanded index repeats.
+  void refuse(const tn_host* host, const int64_t* full_sizes) const {
+    int64_t flat = -1, value = 0, i = 0;
+    each_row(0, n_rows, [&](const Row& row) {
+      const int64_t* const at = static_cast<const int64_t*>(index.data) + row.index;
+      for (int64_t j = 0; j < row_size && flat < 0; ++j) {
+        value = at[j * last_stride(index)];
+        if (value < 0 || value >= size_) flat = i * row_size + j;
+      }
+      ++i;
+    });
+    int64_t element = 0;
+    for (int64_t d = ndim, weight = 1; d-- > 0; weight *= full_sizes[d], flat /= index.sizes[d])
+      element += flat % index.sizes[d] * weight;
     check(error(host, TN_INVALID_ARGUMENT,
                 "%s: index %lld (element %lld of index) is out of range for dimension %d of size "
                 "%lld (%s, cpu)",
-                name, static_cast<long long>(value), static_cast<long long>(bad.load()), dim,
+                name, static_cast<long long>(value), static_cast<long long>(element), dim,
                 static_cast<long long>(size_), Dtype{far.dtype}.name()));
   }
 };
 
 // f(far element, near element) for each element of a row.
 template <typename T, typename F>
-void each_element(const Indexed& x, int64_t i, const F& f) {
-  const Indexed::Row row = x.row(i);
+void each_element(const Indexed& x, const Indexed::Row& row, const F& f) {
   T* const far = static_cast<T*>(x.far.data) + row.far;
   T* const near = static_cast<T*>(x.near.data) + row.near;
   const int64_t* const index = static_cast<const int64_t*>(x.index.data) + row.index;
@@ -102,9 +149,12 @@ void each_element(const Indexed& x, int64_t i, const F& f) {
   const int64_t near_step = x.last_stride(x.near);
   const int64_t index_step = x.last_stride(x.index);
   const int64_t along = x.dim_stride();
-  for (int64_t j = 0; j < x.row_size; ++j) {
-    f(far[j * far_step + index[j * index_step] * along], near[j * near_step]);
+  if (near_step == 1 && index_step == 1 && along == 1) {
+    for (int64_t j = 0; j < x.row_size; ++j) f(far[j * far_step + index[j]], near[j]);
+    return;
   }
+  for (int64_t j = 0; j < x.row_size; ++j)
+    f(far[j * far_step + index[j * index_step] * along], near[j * near_step]);
 }
 
 // The first elements of a row that moves as a whole.
@@ -141,15 +191,14 @@ void launch_gather(const tn_call* call) {
   with_bits(y.dtype, [&](auto bits) {
     using T = decltype(bits);
     parallel_for(call->host, 0, x.n_rows, x.grain(), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
+      x.each_row(begin, end, [&](const Indexed::Row& row) {
         if (rows) {
-          const Indexed::Row row = x.row(i);
           std::memcpy(static_cast<T*>(y.data) + row.near, far_row<T>(x, row),
                       static_cast<size_t>(x.row_size) * sizeof(T));
         } else {
-          each_element<T>(x, i, [](const T& far, T& near) { near = far; });
+          each_element<T>(x, row, [](const T& far, T& near) { near = far; });
         }
-      }
+      });
     });
   });
 }
@@ -158,24 +207,23 @@ template <tn_dtype D>
 void scatter_add(const tn_host* host, const Indexed& x, int64_t grain) {
   using T = typename Format<D>::Element;
   parallel_for(host, 0, x.n_rows, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
+    x.each_row(begin, end, [&](const Indexed::Row& row) {
       if (D == TN_FLOAT32 && x.moves_rows()) {
-        const Indexed::Row row = x.row(i);
         char* const to = reinterpret_cast<char*>(far_row<T>(x, row));
         const Cell cells[] = {{to},
                               {reinterpret_cast<char*>(static_cast<T*>(x.near.data) + row.near)}};
         const Step add = {table().binary[TN_I_ADD][kF32][kVV], 0, 0, 1, 0};
         add.fn(cells, add, x.row_size);
-        continue;
+        return;
       }
-      each_element<T>(x, i, [](T& far, const T& near) {
+      each_element<T>(x, row, [](T& far, const T& near) {
         if constexpr (D == TN_BOOL) {
           far = far | near;
         } else {
           far = Format<D>::narrow(Add::of(Format<D>::widen(far), Format<D>::widen(near)));
         }
       });
-    }
+    });
   });
 }
 
@@ -194,9 +242,9 @@ void launch_scatter(const tn_call* call) {
     with_bits(y.dtype, [&](auto bits) {
       using T = decltype(bits);
       parallel_for(call->host, 0, x.n_rows, grain, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          each_element<T>(x, i, [](T& far, const T& near) { far = near; });
-        }
+        x.each_row(begin, end, [&](const Indexed::Row& row) {
+          each_element<T>(x, row, [](T& far, const T& near) { far = near; });
+        });
       });
     });
     return;
@@ -205,51 +253,161 @@ void launch_scatter(const tn_call* call) {
                      [&]<typename Tag>(Tag) { scatter_add<Tag::dtype>(call->host, x, grain); });
 }
 
+// y = x, and at each place the largest or smallest of what index sends there, with that of x or
+// without. A NaN is beyond every number.
 template <tn_dtype D>
-bool nonzero_at(const void* p, int64_t i) {
-  return Format<D>::widen(static_cast<const typename Format<D>::Element*>(p)[i]) != 0;
+void scatter_extreme(const tn_host* host, const Indexed& x, int64_t grain, bool largest,
+                     bool include_self) {
+  using T = typename Format<D>::Element;
+  parallel_for(host, 0, x.n_rows, grain, [&](int64_t begin, int64_t end) {
+    // Any of those that meet takes the place of what does not count.
+    if (!include_self) {
+      x.each_row(begin, end, [&](const Indexed::Row& row) {
+        each_element<T>(x, row, [](T& far, const T& near) { far = near; });
+      });
+    }
+    x.each_row(begin, end, [&](const Indexed::Row& row) {
+      each_element<T>(x, row, [largest](T& far, const T& near) {
+        const auto there = Format<D>::widen(far), here = Format<D>::widen(near);
+        if (here != here || (largest ? here > there : here < there)) far = near;
+      });
+    });
+  });
 }
 
-using NonzeroFn = bool (*)(const void*, int64_t);
-NonzeroFn nonzero_function(tn_dtype dtype) {
-  return dtype_table::visit(dtype,
-                            []<typename Tag>(Tag) -> NonzeroFn { return nonzero_at<Tag::dtype>; });
+void launch_scatter_extreme(const tn_call* call) {
+  const tn_tensor& y = *call->outputs[0];
+  run_copy(call->host, y, *call->args[0].as.tensor);
+  const Indexed x("scatter_reduce", y, *call->args[3].as.tensor, *call->args[2].as.tensor,
+                  call->args[1].as.i);
+  if (x.index.numel == 0) return;
+  x.check_values(call->host);
+  const int64_t grain = x.along_last() ? x.grain() : x.n_rows;
+  dtype_table::visit(y.dtype, [&]<typename Tag>(Tag) {
+    if constexpr (Tag::dtype != TN_BOOL) {
+      scatter_extreme<Tag::dtype>(call->host, x, grain, call->args[4].as.i != 0,
+                                  call->args[5].as.i != 0);
+    }
+  });
 }
 
-// f(index) for the elements of x that are not zero, in row-major order.
-template <typename F>
-void each_nonzero(const tn_tensor& x, const F& f) {
-  const auto nonzero = nonzero_function(x.dtype);
-  int64_t index[TN_MAX_RANK] = {};
-  int64_t offset = 0;
-  for (int64_t i = 0; i < x.numel; ++i) {
-    if (nonzero(x.data, offset)) {
-      f(index);
-    }
-    for (int32_t d = x.ndim - 1; d >= 0; --d) {
-      offset += x.strides[d];
-      if (++index[d] < x.sizes[d]) {
-        break;
-      }
-      offset -= index[d] * x.strides[d];
-      index[d] = 0;
-    }
+bool supports_scatter_extreme(const tn_call* call, Refusal why) {
+  const tn_tensor& x = *call->args[0].as.tensor;
+  if (call->args[2].as.tensor->dtype != TN_INT64) return why("takes int64 as index");
+  return (x.ndim > 0 && x.dtype != TN_BOOL) || why("takes numbers of at least 1 dimension");
+}
+
+constexpr int64_t kAhead = 16;  // rows that are asked for before they are added: the table is large
+
+template <typename T>
+void sum_bags(const tn_call* call) {
+  const tn_tensor& weight = *call->args[0].as.tensor;
+  const tn_tensor& index = *call->args[1].as.tensor;
+  const tn_tensor& offsets = *call->args[2].as.tensor;
+  const tn_tensor& y = *call->outputs[0];
+  const int64_t n = index.numel, width = weight.sizes[1], n_bags = offsets.numel;
+  const auto at = [&](int64_t i) {
+    return static_cast<const int64_t*>(index.data)[i * index.strides[0]];
+  };
+  const auto row_of = [&](int64_t i) {
+    return static_cast<const T*>(weight.data) + i * weight.strides[0];
+  };
+  const auto begin_of = [&](int64_t bag) {
+    return bag < n_bags ? static_cast<const int64_t*>(offsets.data)[bag * offsets.strides[0]] : n;
+  };
+  for (int64_t bag = 0, last = 0; bag < n_bags; last = begin_of(bag++)) {
+    const int64_t begin = begin_of(bag);
+    if (begin >= last && begin <= (bag == 0 ? 0 : n)) continue;
+    check(error(
+        call->host, TN_INVALID_ARGUMENT,
+        "_bag_sums: offsets[%lld] is %lld: offsets begin with 0, do not fall, and index has "
+        "%lld (cpu)",
+        static_cast<long long>(bag), static_cast<long long>(begin), static_cast<long long>(n)));
   }
+  for (int64_t i = 0; i < n; ++i) {
+    if (static_cast<uint64_t>(at(i)) < static_cast<uint64_t>(weight.sizes[0])) continue;
+    check(error(call->host, TN_INVALID_ARGUMENT,
+                "embedding_bag: index %lld (element %lld of index) is out of range for a table of "
+                "%lld rows (cpu)",
+                static_cast<long long>(at(i)), static_cast<long long>(i),
+                static_cast<long long>(weight.sizes[0])));
+  }
+  const int64_t grain = 1 + kPieceElements / (1 + n / n_bags * width);
+  parallel_for(call->host, 0, n_bags, grain, [&](int64_t first, int64_t last) {
+    for (int64_t bag = first; bag < last; ++bag) {
+      T* const to = static_cast<T*>(y.data) + bag * y.strides[0];
+      std::fill_n(to, width, T{0});
+      for (int64_t i = begin_of(bag), end = begin_of(bag + 1); i < end; ++i) {
+        if (i + kAhead < n) ask_for_row<false>(row_of(at(i + kAhead)), width);
+        add_row(to, row_of(at(i)), width, T{1});
+      }
+    }
+  });
 }
+void launch_bag_sums(const tn_call* call) {
+  return call->outputs[0]->dtype == TN_FLOAT64 ? sum_bags<double>(call) : sum_bags<float>(call);
+}
+bool supports_bag_sums(const tn_call* call, Refusal why) {
+  const tn_tensor& weight = *call->args[0].as.tensor;
+  if (weight.dtype != TN_FLOAT32 && weight.dtype != TN_FLOAT64)
+    return why("takes float32 and float64");
+  if (call->args[1].as.tensor->dtype != TN_INT64 || call->args[2].as.tensor->dtype != TN_INT64)
+    return why("takes int64 as index and offsets");
+  if (weight.numel == 0 || call->args[2].as.tensor->numel == 0)
+    return why("takes no empty tensors");
+  return weight.strides[1] == 1 || why("takes rows whose elements lie behind each other");
+}
+
+// f(offset, index) for the rows of x along its last dimension, in row-major order; of the index the
+// last dimension is left out.
+template <typename F>
+void each_line(const tn_tensor& x, const F& f) {
+  const int32_t outer = x.ndim - 1;
+  walk<1>(outer, x.sizes, {x.strides}, 0, x.numel / x.sizes[outer],
+          [&](const std::array<int64_t, 1>& at, const int64_t* index) { f(at[0], index); });
+}
+
+template <tn_dtype D>
+struct Nonzero {
+  using T = typename Format<D>::Element;
+
+  static int64_t count(const tn_tensor& x) {
+    const T* const data = static_cast<const T*>(x.data);
+    if (x.ndim == 0) return Format<D>::widen(*data) != 0 ? 1 : 0;
+    const int64_t n = x.sizes[x.ndim - 1], stride = x.strides[x.ndim - 1];
+    int64_t count = 0;
+    each_line(x, [&](int64_t offset, const int64_t*) {
+      for (int64_t j = 0; j < n; ++j) count += Format<D>::widen(data[offset + j * stride]) != 0;
+    });
+    return count;
+  }
+
+  // Writes the indices without a branch that nobody can foresee: each takes the place of the one
+  // before, unless that was of an element that is not zero. At the last one there is no place left.
+  static void write(const tn_tensor& x, int64_t count, int64_t* out) {
+    const T* const data = static_cast<const T*>(x.data);
+    const int32_t outer = x.ndim - 1;
+    const int64_t n = x.sizes[outer], stride = x.strides[outer];
+    int64_t found = 0;
+    each_line(x, [&](int64_t offset, const int64_t* row) {
+      for (int64_t j = 0; j < n && found < count; ++j) {
+        int64_t* const to = out + found * x.ndim;
+        for (int32_t d = 0; d < outer; ++d) to[d] = row[d];
+        to[outer] = j;
+        found += Format<D>::widen(data[offset + j * stride]) != 0;
+      }
+    });
+  }
+};
 
 void launch_nonzero(const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
-  int64_t count = 0;
-  each_nonzero(x, [&](const int64_t*) { ++count; });
-  const int64_t sizes[] = {count, x.ndim};
-  check(call->host->set_output(call, 0, 2, sizes));
-  if (count == 0 || x.ndim == 0) {
-    return;
-  }
-  int64_t* out = static_cast<int64_t*>(call->outputs[0]->data);
-  each_nonzero(x, [&](const int64_t* index) {
-    std::memcpy(out, index, static_cast<size_t>(x.ndim) * sizeof(int64_t));
-    out += x.ndim;
+  dtype_table::visit(x.dtype, [&]<typename Tag>(Tag) {
+    const int64_t count = x.numel == 0 ? 0 : Nonzero<Tag::dtype>::count(x);
+    const int64_t sizes[] = {count, x.ndim};
+    check(call->host->set_output(call, 0, 2, sizes));
+    if (count == 0 || x.ndim == 0) return;
+    Nonzero<Tag::dtype>::write(x, count, static_cast<int64_t*>(call->outputs[0]->data));
   });
 }
 
@@ -258,6 +416,10 @@ void launch_nonzero(const tn_call* call) {
 void add_index() {
   kernel(TN_PRIM_GATHER, "cpu", {.traits = kUsualPromises}, fn<launch_gather>);
   kernel(TN_PRIM_SCATTER, "cpu", {.traits = kUsualPromises}, fn<launch_scatter>);
+  kernel("_scatter_extreme", "cpu", {.traits = kUsualPromises}, fn<launch_scatter_extreme>)
+      .supports(fn<supports_scatter_extreme>);
+  kernel("_bag_sums", "cpu", {.traits = kUsualPromises}, fn<launch_bag_sums>)
+      .supports(fn<supports_bag_sums>);
   kernel(TN_PRIM_NONZERO, "cpu", {.traits = TN_KERNEL_DETERMINISTIC}, fn<launch_nonzero>);
 }
 

@@ -10,6 +10,9 @@ namespace tenon::cpu_backend {
 struct RowsAlong {
   const tn_tensor& t;  // not empty
   int32_t dim;
+  // A negative dimension counts from the end.
+  RowsAlong(const tn_tensor& tensor, int64_t along)
+      : t(tensor), dim(static_cast<int32_t>(along < 0 ? along + tensor.ndim : along)) {}
   int64_t length() const { return t.sizes[dim]; }
   int64_t count() const { return t.numel / t.sizes[dim]; }
   int64_t stride(const tn_tensor& other) const { return other.strides[dim]; }

@@ -46,7 +46,7 @@ void launch(const tn_call* call) {
   const bool product = call->args[0].as.i == TN_REDUCE_PROD;
   const tn_tensor& x = *call->args[1].as.tensor;
   const tn_tensor& y = *call->outputs[0];
-  const RowsAlong rows = {y, static_cast<int32_t>(call->args[2].as.i)};
+  const RowsAlong rows = {y, call->args[2].as.i};
   const bool reverse = call->args[3].as.i != 0;
   dtype_table::visit(x.dtype, [&]<typename Tag>(Tag) {
     if constexpr (dtype_table::is_float(Tag::dtype) || Tag::dtype == TN_INT64)
@@ -79,7 +79,7 @@ void running_places(const tn_host* host, const tn_tensor& x, const tn_tensor& pl
 void launch_running(const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const int64_t dim = call->args[1].as.i;
-  const RowsAlong rows = {x, static_cast<int32_t>(dim < 0 ? dim + x.ndim : dim)};
+  const RowsAlong rows = {x, dim};
   dtype_table::visit(x.dtype, [&]<typename Tag>(Tag) {
     running_places<Tag::dtype>(call->host, x, *call->outputs[0], rows, call->args[2].as.i != 0);
   });

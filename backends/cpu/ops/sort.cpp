@@ -1,8 +1,12 @@
-// SORT, and the pair of _top_places: a row on one thread, as entries (ranked.h). Long rows are sorted digit by
-// digit (a radix sort, from the lowest digit up: Knuth, The Art of Computer Programming, volume 3, 5.2.5).
+// SORT, and the pairs of _top_places and _ranked_places: a row on one thread, as entries (ranked.h). Long rows are
+// sorted digit by digit (a radix sort, from the lowest digit up: Knuth, The Art of Computer Programming, volume 3,
+// 5.2.5). Of a few ranks in a long row only the neighbours are sorted.
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <iterator>
 #include <memory>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -22,6 +26,8 @@ constexpr int64_t kLongRow = 256;
 constexpr int kMostDigits = 4;
 // Up to this part of a row is selected by a heap.
 constexpr int64_t kFew = 64;
+// Each rank costs a pass over the row, and sorting one of ten.
+constexpr int64_t kFewRanks = 8;
 
 // Gives where the sorted entries are: in `row`, or in `spare`, which has room for n.
 template <typename Entry>
@@ -64,6 +70,57 @@ void select(Entry* row, int64_t n, int64_t k) {
   std::sort(row, row + k);
 }
 
+// The bucket of an entry, by the first bits in which entries of the row differ.
+constexpr int kBucketBits = 11;
+template <typename Entry>
+struct Buckets {
+  uint64_t least;
+  int shift;
+  Buckets(const Entry* row, int64_t n) {
+    uint64_t greatest = row[0].prefix(0);
+    least = greatest;
+    for (int64_t i = 1; i < n; ++i) {
+      least = std::min(least, row[i].prefix(0));
+      greatest = std::max(greatest, row[i].prefix(0));
+    }
+    shift = std::max(0, static_cast<int>(std::bit_width(greatest - least)) - kBucketBits);
+  }
+  size_t of(const Entry& entry) const { return (entry.prefix(0) - least) >> shift; }
+};
+
+// f(i, entry of rank ranks[i * step]) for m ranks. `spare` has room for n.
+template <typename Entry, typename F>
+void at_ranks(Entry* row, Entry* spare, int64_t n, const int64_t* ranks, int64_t m, int64_t step,
+              const F& f) {
+  if (n < kLongRow || m > kFewRanks) {
+    const Entry* const ordered = sorted(row, spare, n);
+    for (int64_t i = 0; i < m; ++i) f(i, ordered[ranks[i * step]]);
+    return;
+  }
+  const Buckets<Entry> buckets(row, n);
+  int64_t ends[1 << kBucketBits] = {};
+  for (int64_t i = 0; i < n; ++i) ++ends[buckets.of(row[i])];
+  std::partial_sum(std::begin(ends), std::end(ends), ends);
+  int64_t begin = 0, end = 0;  // the ranks of what is in `spare`
+  for (int64_t i = 0; i < m; ++i) {
+    const int64_t rank = ranks[i * step];
+    if (rank < begin || rank >= end) {
+      const int64_t* const bucket = std::upper_bound(std::begin(ends), std::end(ends), rank);
+      const auto wanted = static_cast<size_t>(bucket - ends);
+      begin = wanted == 0 ? 0 : bucket[-1];
+      end = *bucket;
+      Entry* to = spare;
+      for (int64_t j = 0; j < n; ++j) {
+        *to = row[j];
+        to += buckets.of(row[j]) == wanted ? 1 : 0;
+      }
+    }
+    Entry* const found = spare + (rank - begin);
+    std::nth_element(spare, found, spare + (end - begin));
+    f(i, *found);
+  }
+}
+
 // f(entries, row) for each row of x, whose entries have room for `copies` times as many. `descending`: the
 // greatest is the least entry.
 template <tn_dtype D, typename Entry, typename F>
@@ -104,7 +161,7 @@ void launch(const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const tn_tensor& values = *call->outputs[0];
   const tn_tensor& indices = *call->outputs[1];
-  const RowsAlong rows = {x, static_cast<int32_t>(call->args[1].as.i)};
+  const RowsAlong rows = {x, call->args[1].as.i};
   const bool descending = call->args[2].as.i != 0;
   with_entries(rows, [&]<tn_dtype D, typename Entry>() {
     using Element = typename Format<D>::Element;
@@ -127,7 +184,7 @@ void launch_top(const tn_call* call) {
   const tn_tensor& places = *call->outputs[0];
   const int64_t k = call->args[1].as.i, dim = call->args[2].as.i;
   const tn_tensor& x = *call->args[0].as.tensor;
-  const RowsAlong rows = {x, static_cast<int32_t>(dim < 0 ? dim + x.ndim : dim)};
+  const RowsAlong rows = {x, dim};
   with_entries(rows, [&]<tn_dtype D, typename Entry>() {
     each_row<D, Entry>(call->host, rows, 1, call->args[3].as.i != 0,
                        [&](Entry* entries, int64_t row) {
@@ -139,8 +196,40 @@ void launch_top(const tn_call* call) {
   });
 }
 
+void launch_ranked(const tn_call* call) {
+  const tn_tensor& places = *call->outputs[0];
+  const tn_tensor& ranks = *call->args[1].as.tensor;
+  const tn_tensor& x = *call->args[0].as.tensor;
+  const int64_t dim = call->args[2].as.i;
+  const RowsAlong rows = {x, dim};
+  const RowsAlong wanted = {ranks, rows.dim};
+  const int64_t n = rows.length(), m = wanted.length();
+  const int64_t step = wanted.stride(ranks), out_step = wanted.stride(places);
+  const auto ranks_of = [&](int64_t row) {
+    return static_cast<const int64_t*>(ranks.data) + wanted.offset(ranks, row);
+  };
+  for (int64_t i = 0; i < ranks.numel; ++i) {
+    const int64_t rank = ranks_of(i / m)[i % m * step];
+    if (rank >= 0 && rank < n) continue;
+    check(error(call->host, TN_INVALID_ARGUMENT,
+                "_ranked_places: rank %lld is out of range for dimension %d of size %lld (cpu)",
+                static_cast<long long>(rank), rows.dim, static_cast<long long>(n)));
+  }
+  with_entries(rows, [&]<tn_dtype D, typename Entry>() {
+    each_row<D, Entry>(call->host, rows, 2, false, [&](Entry* entries, int64_t row) {
+      auto* to = static_cast<int64_t*>(places.data) + wanted.offset(places, row);
+      at_ranks(entries, entries + n, n, ranks_of(row), m, step,
+               [&](int64_t i, const Entry& entry) { to[i * out_step] = entry.at(); });
+    });
+  });
+}
+
 bool supports_top(const tn_call* call, Refusal why) {
   return (call->args[0].as.tensor->numel > 0 && call->args[1].as.i > 0) ||
+         why("takes no empty tensors");
+}
+bool supports_ranked(const tn_call* call, Refusal why) {
+  return (call->args[0].as.tensor->numel > 0 && call->args[1].as.tensor->numel > 0) ||
          why("takes no empty tensors");
 }
 
@@ -150,6 +239,8 @@ void add_sort() {
   kernel(TN_PRIM_SORT, "cpu", {.traits = kUsualPromises}, fn<launch>);
   kernel("_top_places", "cpu", {.traits = kUsualPromises}, fn<launch_top>)
       .supports(fn<supports_top>);
+  kernel("_ranked_places", "cpu", {.traits = kUsualPromises}, fn<launch_ranked>)
+      .supports(fn<supports_ranked>);
 }
 
 }  // namespace tenon::cpu_backend

@@ -1178,8 +1178,9 @@ typedef int32_t tn_entry_kind;
 enum {
   TN_ENTRY_PARAMETER = 0,
   TN_ENTRY_BUFFER = 1,
-  TN_ENTRY_STATE = 2,   /* an optimizer's */
-  TN_ENTRY_COMPUTED = 3 /* empty: reading it calls the object's method NAME() -> Tensor */
+  TN_ENTRY_STATE = 2,    /* an optimizer's */
+  TN_ENTRY_COMPUTED = 3, /* empty: reading it calls the object's method NAME() -> Tensor */
+  TN_ENTRY_UNSAVED = 4   /* a buffer that is no part of a state: load_state passes it over */
 };
 typedef void (*tn_entry_fn)(void* context, const char* name, tn_tensor* tensor /* may be NULL */,
                             tn_entry_kind kind);
@@ -1234,7 +1235,7 @@ typedef struct tn_object_api {
   tn_status* (*to)(tn_object*, tn_device, tn_dtype floats /* TN_DTYPE_NONE keeps */);
   int32_t (*training)(const tn_object*);
   void (*set_training)(tn_object*, int32_t on);
-  /* as PyTorch prints modules; free it with host->text_free */
+  /* the tree as text, each layer with its options by name; free it with host->text_free */
   tn_status* (*describe)(const tn_object*, const char** text);
   /* Parameter groups of optimizers. Options not given are the object's. set_group_option is how
    * schedules set lr. */
@@ -1257,6 +1258,12 @@ typedef struct tn_object_api {
    * owned value that the hook writes there replaces the argument. remove_forward_hook removes it. */
   tn_status* (*add_forward_pre_hook)(tn_object*, tn_forward_hook_fn, void* self,
                                      void (*destroy)(void*), uint64_t* id);
+  /* The entries of the object itself, in order of definition: each name, also where a tensor has
+   * several. */
+  tn_status* (*visit_own)(const tn_object*, tn_entry_fn, void* context);
+  /* How often set_child put another object, or none, in the place of child i. A copy that a factory
+   * or a constructor makes anew has as many changes, unless the program made some later. */
+  uint64_t (*child_changes)(const tn_object*, uint32_t i);
 } tn_object_api;
 
 /* "plugin/1" */

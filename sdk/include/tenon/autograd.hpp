@@ -153,7 +153,7 @@ template <typename F>
 uint64_t Tensor::register_hook(F f) const {
   uint64_t id = 0;
   void* self = detail::Held<F>::make(std::move(f));
-  if (tn_status* status = detail::api.autograd->add_hook(t_, detail::call_hook<F>, self,
+  if (tn_status* status = detail::api.autograd->add_hook(held_, detail::call_hook<F>, self,
                                                          detail::Held<F>::destroy, &id)) {
     detail::Held<F>::destroy(self);
     detail::raise(status);
@@ -196,9 +196,9 @@ class Context {
 //   auto y = Twice::apply(x);
 // forward runs unrecorded, and gives a Tensor, or a tuple, array or vector of them. backward takes
 // the context and a gradient for each output (or a vector of them; zeros where none came), and
-// gives one for each Tensor argument of forward, null for zero. A result that is an input or a view
-// of one is not written in place: that is an Error, and so is a backward through it after a write to
-// the input.
+// gives one for each Tensor argument of forward, null for zero. A result that shows memory that
+// others hold, its input's mostly, is not written in place: that is an Error, and so is a backward
+// through it after a write to that memory.
 template <typename Derived>
 class Function {
  public:
@@ -217,6 +217,9 @@ class Function {
   template <typename... Args>
   static auto run(const Args&... args) {
     using State = typename Derived::Context;
+    static_assert(
+        requires(State & context) { Derived::forward(context, args...); },
+        "forward of a Function is static and public, and takes a Context& before its arguments");
     auto* state = new State();
     struct Drop {
       State* state;
@@ -298,15 +301,11 @@ class Function {
   }
   static void destroy(void* self) { delete static_cast<typename Derived::Context*>(self); }
 
-  // A result that is an input: a view of it, which cannot be written in place, unless the function
-  // says by kGivesItsOwn that nobody else holds what it gives.
+  // A result that is an input: a view of it, which cannot be written in place while others hold the
+  // input.
   static tenon::Tensor shown_again(const tenon::Tensor& input) {
-    if constexpr (requires { Derived::kGivesItsOwn; }) {
-      return input.detach();
-    } else {
-      NoGrad guard;
-      return prim::reshape(input, input.sizes());
-    }
+    NoGrad guard;
+    return prim::reshape(input, input.sizes());
   }
   template <typename T>
   static void note_input(std::vector<tenon::Tensor>& inputs, const T& arg) {

@@ -71,7 +71,7 @@ class BatchNormPass {
  private:
   static bool has_running_values(const Object& layer) {
     int n = 0;
-    for (const auto& entry : OwnEntries(layer).list) {
+    for (const OwnEntry& entry : own_entries(layer)) {
       n += entry.tensor.defined() && (entry.name == "running_mean" || entry.name == "running_var" ||
                                       entry.name == "num_batches_tracked");
     }

@@ -139,10 +139,8 @@ class CheckpointedCall {
     }
     return list;
   }
-  // A result that shows the memory of an input stays a view, which is not written in place.
-  static Tensor without_history(const Tensor& t, const std::vector<Tensor>& given) {
-    const auto shows = [&](const Tensor& x) { return x.defined() && t.same_storage(x); };
-    if (std::none_of(given.begin(), given.end(), shows)) return t.detach();
+  // A view, which is not written in place while others hold the memory that it shows.
+  static Tensor without_history(const Tensor& t) {
     const NoGrad guard;
     return prim::reshape(t, t.sizes());
   }
@@ -165,7 +163,7 @@ class CheckpointedCall {
     for (Tensor& leaf : leaves_of(given, used, outputs)) all.push_back(std::move(leaf));
     std::vector<tn_tensor*> raw;
     for (Tensor* t : outputs) {
-      *t = without_history(*t, given);
+      *t = without_history(*t);
       raw.push_back(t->get());
     }
     const Tensors list(all);

@@ -19,24 +19,6 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace detail {
 
-// The entries of an object itself, without those of its children. (Paths have dots, names none.)
-struct OwnEntries {
-  struct Entry {
-    std::string name;
-    Tensor tensor;
-    tn_entry_kind kind;
-  };
-  std::vector<Entry> list;
-
-  explicit OwnEntries(const Object& object) {
-    const auto note = [](void* self, const char* name, tn_tensor* tensor, tn_entry_kind kind) {
-      if (std::string_view(name).find('.') != std::string_view::npos) return;
-      static_cast<OwnEntries*>(self)->list.push_back({name, Tensor::borrow(tensor), kind});
-    };
-    check(api.object->visit(object.get(), note, this));
-  }
-};
-
 // One copy under way: what is reached twice in the original is one thing in the copy, too.
 class Cloner {
  public:
@@ -117,19 +99,39 @@ class Cloner {
   // added later, or put in the place of others, are copied and put in, but into a Module: its copy
   // has members, which would still be what the constructor made.
   void adopt_children(const Object& object, const Object& copy) {
-    const NamedObjects made = copy.named_children();
-    for (const auto& [name, child] : object.named_children()) {
-      const Object* const there = find(made, name);
-      const Object own = there ? *there : Object();
+    const std::vector<Slot> made = slots_of(copy);
+    for (const Slot& slot : slots_of(object)) {
+      const auto found = std::find_if(made.begin(), made.end(),
+                                      [&](const Slot& one) { return one.name == slot.name; });
+      const Object own = found != made.end() ? found->child : Object();  // may be None
+      const Object& child = slot.child;
       const Object* const known = find(objects_, child.get());
-      if (known && own == *known) continue;
-      if (!known && own && own != child && (alike(own, child) || is_longer(own, child))) {
+      const bool is_there = found != made.end();
+      if (known ? own == *known : is_there && !own && !child) continue;
+      const bool replaced = is_there && found->changes != slot.changes;
+      if (!known && own && child && own != child &&
+          (replaced ? same(own, child) : fit(own, child))) {
         adopt(child, own);
         continue;
       }
-      if (module_of(copy)) refuse(object, name, there != nullptr);
-      copy.child(name.c_str(), known ? Object(*known) : clone(child));
+      if (module_of(copy) && (child || own)) refuse(object, slot.name, is_there);
+      copy.child(slot.name.c_str(), known ? Object(*known) : clone(child));
     }
+  }
+  struct Slot {
+    std::string name;
+    Object child;      // may be None
+    uint64_t changes;  // how often another child took the place
+  };
+  static std::vector<Slot> slots_of(const Object& object) {
+    std::vector<Slot> list;
+    for (uint32_t i = 0; i < object.n_children(); ++i) {
+      std::string name;
+      Object child = object.child_at(i, &name);
+      list.push_back(
+          {std::move(name), std::move(child), api.object->child_changes(object.get(), i)});
+    }
+    return list;
   }
   [[noreturn]] static void refuse(const Object& object, const std::string& name, bool is_other) {
     fail(joined(
@@ -140,9 +142,24 @@ class Cloner {
               "the class a method clone() -> object"}),
          TN_FAILED_PRECONDITION);
   }
+  // Two that the same constructor made.
+  static bool fit(const Object& made, const Object& object) {
+    return alike(made, object) || is_longer(made, object);
+  }
   static bool alike(const Object& a, const Object& b) {
     if (a.type_name() != b.type_name() || a.n_children() != b.n_children()) return false;
     return a.n_children() > 0 || a.to_string() == b.to_string();
+  }
+  // Two that whoever made them are the same for the values of their tensors: what has a factory is
+  // as its options, which its text has. What a class or a lambda computes nobody knows.
+  static bool same(const Object& a, const Object& b) {
+    return alike(a, b) && a.to_string() == b.to_string() && options_say_all(b);
+  }
+  static bool options_say_all(const Object& object) {
+    if (factory_schema(object.type_name()).empty() || has_method(object, "clone")) return false;
+    const std::vector<Object> children = object.children();
+    return std::all_of(children.begin(), children.end(),
+                       [](const Object& child) { return !child || options_say_all(child); });
   }
   // Is it a container that got more modules than the constructor gave it?
   static bool is_longer(const Object& made, const Object& object) {
@@ -151,21 +168,22 @@ class Cloner {
     return made.n_children() < object.n_children();
   }
   void adopt_tensors(const Object& object, const Object& copy) {
-    NamedTensors made;
-    for (auto& entry : OwnEntries(copy).list) made.emplace_back(entry.name, entry.tensor);
+    const std::vector<OwnEntry> made = own_entries(copy);
     const NoGrad guard;
-    for (const auto& [name, tensor, kind] : OwnEntries(object).list) {
-      const Tensor* const there = find(made, name);
-      Tensor own = there ? *there : Tensor();
+    for (const auto& [name, tensor, kind] : own_entries(object)) {
+      const auto there =
+          std::find_if(made.begin(), made.end(),
+                       [&, &n = name](const OwnEntry& entry) { return entry.name == n; });
+      Tensor own = there != made.end() ? there->tensor : Tensor();
+      const bool of_kind = there != made.end() && there->kind == kind;
       if (const Tensor* known = find(tensors_, tensor.get())) {
-        if (!own.is_same(*known)) copy.set(name.c_str(), *known, kind);
+        if (!own.is_same(*known) || !of_kind) copy.set(name.c_str(), *known, kind);
         continue;
       }
       if (!tensor.defined()) continue;
-      if (!own.defined() || own.same_storage(tensor) || !take_values(own, tensor)) {
-        own = tensor.detach().clone();
-        copy.set(name.c_str(), own, kind);
-      }
+      const bool taken = own.defined() && !own.same_storage(tensor) && take_values(own, tensor);
+      if (!taken) own = tensor.detach().clone();
+      if (!taken || !of_kind) copy.set(name.c_str(), own, kind);
       if (own.requires_grad() != tensor.requires_grad()) own.requires_grad_(tensor.requires_grad());
       tensors_.emplace_back(tensor.get(), own);
     }

@@ -39,13 +39,13 @@ class ModuleList : public Object {
   size_t size() const { return n_children(); }
   bool empty() const { return size() == 0; }
   // A negative index counts from the end.
-  Object operator[](int64_t i) const {
+  Child operator[](int64_t i) const {
     const int64_t n = int64_t(size());
     if (i < -n || i >= n) {
       fail(detail::joined({"ModuleList: index ", std::to_string(i), " is out of range for ",
                            std::to_string(n), n == 1 ? " module" : " modules"}));
     }
-    return child_at(uint32_t(i < 0 ? i + n : i));
+    return Object::operator[](i);
   }
   class Iterator {
    public:
@@ -98,7 +98,7 @@ class ModuleDict : public Object {
     return false;
   }
   // An Error that names the nearest where there is none.
-  Object operator[](const std::string& name) const { return child(name.c_str()); }
+  Child operator[](const std::string& name) const { return child(name.c_str()); }
   NamedObjects items() const { return named_children(); }
   std::vector<std::string> keys() const {
     std::vector<std::string> names;
@@ -134,7 +134,7 @@ class ParameterList : public Object {
     for (const Tensor& tensor : tensors) append(tensor);
     return *this;
   }
-  size_t size() const { return detail::OwnEntries(*this).list.size(); }
+  size_t size() const { return detail::own_entries(*this).size(); }
   bool empty() const { return size() == 0; }
   // A negative index counts from the end.
   Tensor operator[](int64_t i) const {
@@ -147,7 +147,7 @@ class ParameterList : public Object {
   }
   std::vector<Tensor> to_vector() const {
     std::vector<Tensor> list;
-    for (auto& entry : detail::OwnEntries(*this).list) list.push_back(std::move(entry.tensor));
+    for (auto& entry : detail::own_entries(*this)) list.push_back(std::move(entry.tensor));
     return list;
   }
   ParameterList clone() const {

@@ -11,9 +11,15 @@
 #pragma once
 
 #include "tenon/distributions/continuous.hpp"
+#include "tenon/distributions/counts.hpp"
 #include "tenon/distributions/discrete.hpp"
 #include "tenon/distributions/distribution.hpp"
 #include "tenon/distributions/gamma.hpp"
 #include "tenon/distributions/kl.hpp"
+#include "tenon/distributions/kl_pairs.hpp"
+#include "tenon/distributions/location_scale.hpp"
 #include "tenon/distributions/mixture.hpp"
 #include "tenon/distributions/multivariate_normal.hpp"
+#include "tenon/distributions/powers.hpp"
+#include "tenon/distributions/transformed.hpp"
+#include "tenon/distributions/transforms.hpp"

@@ -201,6 +201,7 @@ inline Rows Tensor::begin() const {
 }
 inline Rows Tensor::end() const { return Rows(*this, size(0)); }
 
+inline Tensor Tensor::take(const Tensor& index) const { return tenon::take(*this, index); }
 inline Indexed Tensor::operator[](const Index& index) const { return Indexed(*this, &index, 1); }
 inline Indexed Tensor::operator[](std::initializer_list<Index> indices) const {
   return Indexed(*this, indices.begin(), indices.size());

@@ -176,6 +176,21 @@ template <typename T>
 Tensor tensor(const std::vector<T>& values, Dtype dtype, Device device = {}) {
   return Tensor::from(values).to(device, dtype);
 }
+// Of vectors of one length: two dimensions.
+template <typename T>
+Tensor tensor(const std::vector<std::vector<T>>& rows, Device device = {}) {
+  std::vector<T> values;
+  const size_t columns = rows.empty() ? 0 : rows[0].size();
+  for (const std::vector<T>& row : rows) {
+    if (row.size() != columns) fail("tensor: rows of different lengths");
+    values.insert(values.end(), row.begin(), row.end());
+  }
+  return Tensor::from(values, {int64_t(rows.size()), int64_t(columns)}, device);
+}
+template <typename T>
+Tensor tensor(const std::vector<std::vector<T>>& rows, Dtype dtype, Device device = {}) {
+  return tensor(rows).to(device, dtype);
+}
 
 }  // namespace v0
 }  // namespace tenon

@@ -123,6 +123,11 @@ std::string method_schema(const char* name, size_t needed) {
   return text;
 }
 
+template <typename T>
+concept HasForward = requires {
+  &T::forward;
+};
+
 // The method `forward` of a T; lives in the object, and the T with it.
 template <typename T>
 struct ForwardOf {
@@ -241,6 +246,8 @@ class Made : public Object {
   Made() = default;  // None
   template <typename... Args>
   explicit Made(std::in_place_t, Args&&... args) {
+    static_assert(detail::HasForward<T>,
+                  "a module has one public `forward`, which is no template and not overloaded");
     std::string name = detail::class_name<T>();
     struct Named {
       explicit Named(const char* class_name) { detail::module_name = class_name; }

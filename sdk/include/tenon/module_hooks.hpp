@@ -22,8 +22,11 @@ namespace detail {
 struct HookedCall {
   virtual ~HookedCall() = default;
   // Gradients of inputs that stand for those that were given; none: those stay.
-  virtual std::vector<Tensor> hook(std::vector<Tensor> grad_inputs,
+  virtual std::vector<Tensor> hook(Object& module, std::vector<Tensor> grad_inputs,
                                    std::vector<Tensor> grad_outputs) = 0;
+  // Once backward came to the outputs. The graph at the inputs does not hold the module: the module
+  // may hold that graph, in what its forward keeps.
+  std::weak_ptr<Object> module;
   std::vector<Tensor> grad_outputs;
   size_t n_inputs = 0, n_outputs = 0;
   bool at_inputs = false;
@@ -55,6 +58,10 @@ struct HookedContext : Context {
   std::shared_ptr<HookedCall> call;
   std::shared_ptr<const Places> where;
 };
+// What forward gives holds the module until backward.
+struct HookedOutputContext : HookedContext {
+  std::shared_ptr<Object> module;
+};
 struct BackwardHookInput : Function<BackwardHookInput> {
   using Context = HookedContext;
   static std::vector<Tensor> forward(Context& context, std::vector<Tensor> x,
@@ -66,17 +73,21 @@ struct BackwardHookInput : Function<BackwardHookInput> {
   }
   static std::vector<Tensor> backward(Context& context, std::vector<Tensor> g) {
     HookedCall& call = *context.call;
+    const std::shared_ptr<Object> module = std::exchange(call.module, {}).lock();
+    // As in PyTorch, what did not come through the outputs is none of the hook's, as the gradient of
+    // what forward keeps for others.
+    if (!module) return g;
     std::vector<Tensor> others =
-        call.hook(context.where->put(g, {}), std::exchange(call.grad_outputs, {}));
+        call.hook(*module, context.where->put(g, {}), std::exchange(call.grad_outputs, {}));
     return others.empty() ? g : context.where->pick(others);
   }
 };
 struct BackwardHookOutput : Function<BackwardHookOutput> {
-  using Context = HookedContext;
-  static constexpr bool kGivesItsOwn = true;
-  static std::vector<Tensor> forward(Context& context, std::vector<Tensor> y,
+  using Context = HookedOutputContext;
+  static std::vector<Tensor> forward(Context& context, std::vector<Tensor> y, const Object& module,
                                      const std::shared_ptr<HookedCall>& call,
                                      const std::shared_ptr<const Places>& where) {
+    context.module = std::make_shared<Object>(module);
     context.call = call;
     context.where = where;
     return y;
@@ -85,9 +96,10 @@ struct BackwardHookOutput : Function<BackwardHookOutput> {
     HookedCall& call = *context.call;
     std::vector<Tensor> all = context.where->put(g, {});
     if (call.at_inputs) {
+      call.module = context.module;
       call.grad_outputs = std::move(all);
     } else {
-      call.hook(std::vector<Tensor>(call.n_inputs), std::move(all));
+      call.hook(*context.module, std::vector<Tensor>(call.n_inputs), std::move(all));
     }
     return g;
   }
@@ -146,12 +158,10 @@ std::vector<Tensor> call_backward_hook(F& f, Object& self, const Grads& inputs,
 template <typename F>
 struct HookedCallOf : HookedCall {
   std::shared_ptr<F> f;
-  Object module;  // the graph holds it until backward
-  HookedCallOf(std::shared_ptr<F> function, const Object& self)
-      : f(std::move(function)), module(self) {}
-  std::vector<Tensor> hook(std::vector<Tensor> grad_inputs,
+  explicit HookedCallOf(std::shared_ptr<F> function) : f(std::move(function)) {}
+  std::vector<Tensor> hook(Object& module, std::vector<Tensor> grad_inputs,
                            std::vector<Tensor> grad_outputs) override {
-    Object self = module;
+    Object self = module;            // which the hook may change
     grad_outputs.resize(n_outputs);  // where none came
     if constexpr (takes_one<F, Tensor, Tensor>) {
       return call_backward_hook(*f, self, grad_inputs[0], grad_outputs[0]);
@@ -174,13 +184,13 @@ class BackwardHooks {
   explicit BackwardHooks(F f) : f_(std::make_shared<F>(std::move(f))) {}
 
   // The inputs that forward is to get; none: those that it has.
-  std::vector<Tensor> before(const Object& self, const std::vector<Tensor>& inputs) const {
+  std::vector<Tensor> before(const std::vector<Tensor>& inputs) const {
     const auto where = std::make_shared<const Places>(inputs);
     if (!grad_enabled() || where->places.empty()) {
       calls_->began(nullptr);
       return {};
     }
-    const std::shared_ptr<HookedCall> call = begin(self, inputs);
+    const std::shared_ptr<HookedCall> call = begin(inputs);
     call->at_inputs = true;
     calls_->began(call);
     return where->put(BackwardHookInput::apply(where->pick(inputs), call, where), inputs);
@@ -191,10 +201,10 @@ class BackwardHooks {
     std::shared_ptr<HookedCall> call = calls_->returned();
     const auto where = std::make_shared<const Places>(outputs);
     if (!grad_enabled() || where->places.empty()) return {};
-    if (!call) call = begin(self, inputs);
+    if (!call) call = begin(inputs);
     call->n_outputs = outputs.size();
-    return where->put(BackwardHookOutput::apply(own(where->pick(outputs), inputs), call, where),
-                      outputs);
+    return where->put(
+        BackwardHookOutput::apply(own(where->pick(outputs), inputs), self, call, where), outputs);
   }
 
  private:
@@ -207,8 +217,8 @@ class BackwardHooks {
     }
     return outputs;
   }
-  std::shared_ptr<HookedCall> begin(const Object& self, const std::vector<Tensor>& inputs) const {
-    const auto call = std::make_shared<HookedCallOf<F>>(f_, self);
+  std::shared_ptr<HookedCall> begin(const std::vector<Tensor>& inputs) const {
+    const auto call = std::make_shared<HookedCallOf<F>>(f_);
     call->n_inputs = inputs.size();
     return call;
   }
@@ -227,14 +237,13 @@ BackwardHook Object::register_full_backward_hook(F f) const {
       return list.empty() ? Tensor() : list[0];
     };
     return {register_forward_pre_hook(
-                [=](Object& self, Tensor input) { return one(hooks.before(self, {input})); }),
+                [=](Object&, Tensor input) { return one(hooks.before({input})); }),
             register_forward_hook([=](Object& self, Tensor input, Tensor output) {
               return one(hooks.after(self, {input}, {output}));
             })};
   } else {
-    return {register_forward_pre_hook([=](Object& self, const std::vector<Tensor>& inputs) {
-              return hooks.before(self, inputs);
-            }),
+    return {register_forward_pre_hook(
+                [=](Object&, const std::vector<Tensor>& inputs) { return hooks.before(inputs); }),
             register_forward_hook([=](Object& self, const std::vector<Tensor>& inputs,
                                       const std::vector<Tensor>& outputs) {
               return hooks.after(self, inputs, outputs);

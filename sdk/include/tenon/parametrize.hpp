@@ -48,8 +48,8 @@ inline Object parametrizations_of(const Object& layer, const std::string& name) 
 // What the parametrizations make of the originals.
 inline Tensor parametrized_value(const Object& list) {
   std::vector<tn_value> args;
-  const OwnEntries originals(list);
-  for (const auto& entry : originals.list) args.push_back(to_value(entry.tensor));
+  const std::vector<OwnEntry> originals = own_entries(list);
+  for (const OwnEntry& entry : originals) args.push_back(to_value(entry.tensor));
   Tensor value;
   for (const Object& each : list.children()) {
     tn_value result;
@@ -126,7 +126,7 @@ inline void compute_entry(const Object& layer, const std::string& name) {
 }
 
 inline tn_entry_kind kind_of(const Object& layer, const std::string& name) {
-  for (const auto& entry : OwnEntries(layer).list) {
+  for (const OwnEntry& entry : own_entries(layer)) {
     if (entry.name == name) return entry.kind;
   }
   return TN_ENTRY_BUFFER;
@@ -228,11 +228,11 @@ inline Object remove_parametrizations(const Object& layer, const std::string& na
     fail(detail::joined({"remove_parametrizations: '", name, "' of ", layer.type_name(),
                          " has no parametrization"}));
   }
-  const detail::OwnEntries originals(list);
-  const auto& first = originals.list[0];
-  if (!leave_parametrized && originals.list.size() > 1) {
+  const std::vector<detail::OwnEntry> originals = detail::own_entries(list);
+  const detail::OwnEntry& first = originals[0];
+  if (!leave_parametrized && originals.size() > 1) {
     fail(detail::joined({"remove_parametrizations: '", name, "' of ", layer.type_name(), " has ",
-                         std::to_string(originals.list.size()),
+                         std::to_string(originals.size()),
                          " originals, and none of them is the tensor; leave it parametrized"}));
   }
   Tensor value = first.tensor;

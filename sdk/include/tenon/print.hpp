@@ -131,7 +131,7 @@ class TensorPrinter {
 }  // namespace detail
 
 inline std::string Tensor::to_string() const {
-  if (!t_) return "tensor(None)";
+  if (!held_) return "tensor(None)";
   if (is_row_sparse()) {
     return detail::joined({"row_sparse(indices=", indices().to_string(), ",\n  values=",
                            values().to_string(), ",\n  rows=", std::to_string(size(0)), ")"});

@@ -80,46 +80,46 @@ struct BackwardOptions {
 class Tensor : public detail::TensorMethods {
  public:
   constexpr Tensor() noexcept {}
-  Tensor(const Tensor& other) noexcept : t_(other.t_) {
-    if (t_) detail::known_host()->tensor_retain(t_);
+  Tensor(const Tensor& other) noexcept : held_(other.held_) {
+    if (held_) detail::known_host()->tensor_retain(held_);
   }
-  constexpr Tensor(Tensor&& other) noexcept : t_(std::exchange(other.t_, nullptr)) {}
+  constexpr Tensor(Tensor&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
   // To variables only: x[0] = y is Indexed's, and x.grad() = y would change nothing.
   Tensor& operator=(const Tensor& other) & noexcept {
     Tensor copy(other);
-    std::swap(t_, copy.t_);
+    std::swap(held_, copy.held_);
     return *this;
   }
   Tensor& operator=(Tensor&& other) & noexcept {
     Tensor old(std::move(*this));
-    t_ = std::exchange(other.t_, nullptr);
+    held_ = std::exchange(other.held_, nullptr);
     return *this;
   }
   ~Tensor() {
-    if (t_) detail::known_host()->tensor_release(t_);
+    if (held_) detail::known_host()->tensor_release(held_);
   }
 
   // The handle below. take: owns what it is given; borrow: retains it; get: lends it; release:
   // gives it away.
   static Tensor take(tn_tensor* t) noexcept {
     Tensor tensor;
-    tensor.t_ = t;
+    tensor.held_ = t;
     return tensor;
   }
   static Tensor borrow(tn_tensor* t) noexcept {
     if (t) detail::known_host()->tensor_retain(t);
     return take(t);
   }
-  tn_tensor* get() const noexcept { return t_; }
-  tn_tensor* release() noexcept { return std::exchange(t_, nullptr); }
+  tn_tensor* get() const noexcept { return held_; }
+  tn_tensor* release() noexcept { return std::exchange(held_, nullptr); }
   // Whether there is a tensor: a default one is None, as the gradient of a leaf before backward.
-  bool defined() const noexcept { return t_ != nullptr; }
+  bool defined() const noexcept { return held_ != nullptr; }
   // if (loss < 1.0), std::max(a, b), !t and t && u would ask for defined() where the value is
   // meant.
   explicit operator bool() const TENON_REFUSED("a Tensor is no bool: defined(), or item<bool>()");
   template <std::same_as<std::nullptr_t> Null>
   friend bool operator==(const Tensor&, Null) TENON_REFUSED("ask for !t.defined()");
-  bool is_same(const Tensor& other) const noexcept { return t_ == other.t_; }
+  bool is_same(const Tensor& other) const noexcept { return held_ == other.held_; }
 
   // `values` in row-major order, copied to a new tensor. sizes -1: one dimension. An Error when the
   // counts differ.
@@ -211,7 +211,7 @@ class Tensor : public detail::TensorMethods {
   const Tensor& requires_grad_(bool on = true) const& {
     check(detail::api.autograd->set_requires_grad(checked(), on));
     if (on && detail::making) [[unlikely]]
-      detail::making->made(detail::making, nullptr, t_);
+      detail::making->made(detail::making, nullptr, held_);
     return *this;
   }
   Tensor requires_grad_(bool on = true) && {
@@ -221,7 +221,7 @@ class Tensor : public detail::TensorMethods {
   }
   Tensor grad() const { return take(detail::api.autograd->grad(checked())); }  // null: none yet
   void set_grad(const Tensor& grad) const {
-    check(detail::api.autograd->set_grad(checked(), grad.t_));
+    check(detail::api.autograd->set_grad(checked(), grad.held_));
   }
   void zero_grad() const { check(detail::api.autograd->set_grad(checked(), nullptr)); }
   void retain_grad() const { check(detail::api.autograd->retain_grad(checked())); }
@@ -229,8 +229,8 @@ class Tensor : public detail::TensorMethods {
                 bool create_graph = false) const {
     uint32_t flags = (retain_graph ? TN_BACKWARD_RETAIN_GRAPH : 0) |
                      (create_graph ? TN_BACKWARD_CREATE_GRAPH : 0);
-    tn_tensor* grads[] = {grad.t_};
-    check(detail::api.autograd->backward(&t_, grads, 1, flags));
+    tn_tensor* grads[] = {grad.held_};
+    check(detail::api.autograd->backward(&held_, grads, 1, flags));
   }
   // By name: loss.backward({.retain_graph = true}).
   template <typename Options = BackwardOptions>
@@ -341,6 +341,7 @@ class Tensor : public detail::TensorMethods {
   // Writes or adds values, which broadcast, where the indices are.
   const Tensor& index_put_(std::initializer_list<Index> indices, const Tensor& values,
                            bool accumulate = false) const;
+  Tensor take(const Tensor& index) const;  // the op, whose name the function above has
   const Tensor& operator+=(Operand y) const;
   const Tensor& operator-=(Operand y) const;
   const Tensor& operator*=(Operand y) const;
@@ -361,7 +362,7 @@ class Tensor : public detail::TensorMethods {
       fail(detail::joined({"from: ", std::to_string(n), " values do not fill sizes of ",
                            std::to_string(t.numel()), " elements"}));
     }
-    check(detail::api.tensor->write(t.t_, values, n * size_t(dtype.itemsize())));
+    check(detail::api.tensor->write(t.held_, values, n * size_t(dtype.itemsize())));
     return device.is_cpu() ? t : t.to(device);
   }
   std::pair<Tensor, Tensor> row_parts() const {
@@ -371,17 +372,17 @@ class Tensor : public detail::TensorMethods {
   }
   // The handle of a tensor that is not None.
   tn_tensor* checked() const {
-    if (!t_) [[unlikely]]
+    if (!held_) [[unlikely]]
       detail::refuse_none();
-    return t_;
+    return held_;
   }
   // A view becomes part of the graph when what it is a view of is written under gradient; to ask
   // for its node makes that known.
   uint32_t graph_flags() const {
     if ((checked()->flags & TN_TENSOR_LEAF) != 0) {
-      detail::api.autograd->node_release(detail::api.autograd->grad_fn(t_));
+      detail::api.autograd->node_release(detail::api.autograd->grad_fn(held_));
     }
-    return t_->flags;
+    return held_->flags;
   }
   int32_t dimension(int64_t d) const {
     int64_t wrapped = d < 0 ? d + checked()->ndim : d;
@@ -403,7 +404,7 @@ class Tensor : public detail::TensorMethods {
     }
   }
 
-  tn_tensor* t_ = nullptr;
+  tn_tensor* held_ = nullptr;
 };
 static_assert(sizeof(Tensor) == sizeof(tn_tensor*), "lists of Tensor are lists of tn_tensor*");
 

@@ -221,6 +221,8 @@ SUITES = {
         "transpose": forward(lambda x: x.t().contiguous(), ROWS),
         "sort": forward(lambda x: x.sort()[0], SQUARE),
         "topk": forward(lambda x: x.topk(50)[0], (64, 50257)),
+        "median": forward(lambda x: x.median(0)[0], (1024 * 1024,)),
+        "flip": forward(lambda x: x.flip(0), (1024 * 1024,)),
         "cummax": forward(lambda x: x.cummax(1)[0], SQUARE),
         "randn": forward(lambda: torch.randn(SQUARE)),
         "matmul": forward(torch.matmul, (512, 768), (768, 3072)),

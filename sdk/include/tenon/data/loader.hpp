@@ -118,6 +118,14 @@ inline constexpr bool kGetsBatches = requires(const D& dataset,
   dataset.get_batch(indices);
 };
 
+template <typename D>
+concept IsDataset = requires(const D& dataset, Random& random) {
+  dataset.size();
+  requires kGetsBatches<D> || requires { dataset.get(int64_t{}); } || requires {
+    dataset.get(int64_t{}, random);
+  };
+};
+
 template <typename D, typename C>
 auto batch_type(const D& dataset, const C& collate, Random& random) {
   if constexpr (kGetsBatches<D>) {
@@ -323,6 +331,9 @@ class DataLoader {
 
 template <typename D, typename C>
 DataLoader<D, C>::DataLoader(const LoaderOptions& options, D dataset, C collate) {
+  static_assert(detail::IsDataset<D>,
+                "a dataset has size() const, and one of get(int64_t) const, get(int64_t, Random&) "
+                "const and get_batch(const std::vector<int64_t>&) const");
   detail::expect_loader_options(options);
   if (const int64_t n = int64_t(dataset.size()); n < 0) {
     fail(tenon::detail::joined(

@@ -17,12 +17,7 @@ inline const double kLogSqrtTwoPi = 0.5 * std::log(2 * std::numbers::pi);
 // The bell around loc of the standard deviation scale.
 class Normal : public Distribution {
  public:
-  Normal(Operand loc, Operand scale) {
-    auto [a, b] = detail::broadcast_all("Normal", {"loc", loc, detail::kReal},
-                                        {"scale", scale, detail::kPositive});
-    loc_ = a, scale_ = b;
-    set_shapes(loc_.sizes());
-  }
+  Normal(Operand loc, Operand scale) : Normal("Normal", loc, scale) {}
   const char* name() const override { return "Normal"; }
   const Tensor& loc() const { return loc_; }
   const Tensor& scale() const { return scale_; }
@@ -39,6 +34,13 @@ class Normal : public Distribution {
   }
 
  private:
+  friend class LogNormal;
+  Normal(const char* owner, Operand loc, Operand scale) {
+    auto [a, b] = detail::broadcast_all(owner, {"loc", loc, detail::kReal},
+                                        {"scale", scale, detail::kPositive});
+    loc_ = a, scale_ = b;
+    set_shapes(loc_.sizes());
+  }
   Tensor loc_, scale_;
 };
 

@@ -67,21 +67,8 @@ class Bernoulli : public Distribution {
 // variance are NaN, as in PyTorch: classes have none.
 class Categorical : public Distribution {
  public:
-  explicit Categorical(const Tensor& probs) {
-    expect_classes("probs", probs);
-    detail::expect_all("Categorical", "probs", probs, detail::kNonnegative);
-    const Tensor sums = sum(probs, {-1}, /*keepdim=*/true);
-    detail::expect_all("Categorical", "the sum of probs", sums, detail::kPositive);
-    probs_ = probs / sums;
-    const double eps = detail::epsilon(probs_.dtype());
-    logits_ = log(clamp(probs_, eps, 1 - eps));
-  }
-  explicit Categorical(const LogitsOptions& options) {
-    expect_classes("logits", options.logits);
-    detail::expect_all("Categorical", "logits", options.logits, detail::kReal);
-    logits_ = log_softmax(options.logits, -1);
-    probs_ = exp(logits_);
-  }
+  explicit Categorical(const Tensor& probs) : Categorical("Categorical", probs) {}
+  explicit Categorical(const LogitsOptions& options) : Categorical("Categorical", options) {}
   const char* name() const override { return "Categorical"; }
   // Of each class: their sum is 1, and the logarithms of these.
   const Tensor& probs() const { return probs_; }
@@ -94,11 +81,9 @@ class Categorical : public Distribution {
     detail::expect_all(owner().c_str(), "value", value,
                        logical_and(value == floor(value), logical_and(value >= 0, value < classes)),
                        detail::joined({"a class from 0 to ", std::to_string(classes - 1)}));
-    detail::Sizes sizes = detail::broadcast_sizes("Categorical", "value", value.sizes(),
-                                                  "the distribution", batch_shape());
-    const Tensor index = value.to(int64).expand(sizes).unsqueeze(-1);
-    sizes.push_back(classes);
-    return gather(logits_.expand(sizes), -1, index).squeeze({-1});
+    const detail::Sizes sizes = detail::broadcast_sizes("Categorical", "value", value.sizes(),
+                                                        "the distribution", batch_shape());
+    return log_of(value.to(int64).expand(sizes));
   }
   Tensor entropy() const override {
     // A class that never comes counts for nothing: 0 times a logarithm that is finite.
@@ -117,16 +102,86 @@ class Categorical : public Distribution {
   bool has_rsample() const override { return false; }
 
  private:
-  void expect_classes(const char* parameter, const Tensor& x) {
-    detail::expect_floats("Categorical", parameter, x);
+  friend class OneHotCategorical;
+  Categorical(const char* owner, const Tensor& probs) {
+    expect_classes(owner, "probs", probs);
+    detail::expect_all(owner, "probs", probs, detail::kNonnegative);
+    const Tensor sums = sum(probs, {-1}, /*keepdim=*/true);
+    detail::expect_all(owner, "the sum of probs", sums, detail::kPositive);
+    probs_ = probs / sums;
+    const double eps = detail::epsilon(probs_.dtype());
+    logits_ = log(clamp(probs_, eps, 1 - eps));
+  }
+  Categorical(const char* owner, const LogitsOptions& options) {
+    expect_classes(owner, "logits", options.logits);
+    detail::expect_all(owner, "logits", options.logits, detail::kReal);
+    logits_ = log_softmax(options.logits, -1);
+    probs_ = exp(logits_);
+  }
+  void expect_classes(const char* owner, const char* parameter, const Tensor& x) {
+    detail::expect_floats(owner, parameter, x);
     if (x.dim() < 1 || x.size(-1) < 1) {
-      fail(detail::joined({"Categorical: ", parameter, " is ", detail::text_of(x.sizes()),
+      fail(detail::joined({owner, ": ", parameter, " is ", detail::text_of(x.sizes()),
                            ", expected at least one class in its last dimension"}));
     }
     const Ints sizes = x.sizes();
     set_shapes({sizes.data(), sizes.size() - 1});
   }
+  // The logits of these classes, int64 [.., batch_shape..].
+  Tensor log_of(const Tensor& classes) const {
+    const detail::Sizes sizes = detail::concatenated(classes.sizes(), probs_.size(-1));
+    return gather(logits_.expand(sizes), -1, classes.unsqueeze(-1)).squeeze({-1});
+  }
   Tensor probs_, logits_;
+};
+
+// A Categorical whose draws are vectors with a 1 at the class and else 0, of the dtype of the
+// parameter: OneHotCategorical(probs), or OneHotCategorical({.logits = logits}).
+class OneHotCategorical : public Distribution {
+ public:
+  explicit OneHotCategorical(const Tensor& probs) : classes_("OneHotCategorical", probs) {
+    set_shapes(classes_.batch_shape(), classes_.probs().size(-1));
+  }
+  explicit OneHotCategorical(const LogitsOptions& options)
+      : classes_("OneHotCategorical", options) {
+    set_shapes(classes_.batch_shape(), classes_.probs().size(-1));
+  }
+  const char* name() const override { return "OneHotCategorical"; }
+  const Tensor& probs() const { return classes_.probs(); }
+  const Tensor& logits() const { return classes_.logits(); }
+  // Of the class, which is the place of the 1.
+  const Categorical& categorical() const { return classes_; }
+  Tensor mean() const override { return probs(); }
+  Tensor variance() const override { return probs() * (1 - probs()); }
+  Tensor log_prob(const Tensor& value) const override {
+    expect_value(value, detail::kBoolean);
+    const Tensor ones = sum(value.detach(), {-1});
+    detail::expect_all(owner().c_str(), "the sum of value", ones, ones == 1, "1");
+    const Tensor index = argmax(value.detach(), {-1});
+    return classes_.log_of(index.expand(detail::broadcast_sizes(
+        name(), "value", index.sizes(), "the distribution", batch_shape())));
+  }
+  Tensor entropy() const override { return classes_.entropy(); }
+  Tensor sample(Ints sample_shape = {}) const override {
+    const NoGrad guard;
+    return one_hot(classes_.sample(sample_shape), probs().size(-1)).to(probs().dtype());
+  }
+  bool has_rsample() const override { return false; }
+
+ private:
+  Categorical classes_;
+};
+
+// The draws of OneHotCategorical with the gradient of its probabilities: Bengio, Leonard &
+// Courville, "Estimating or Propagating Gradients Through Stochastic Neurons", arXiv:1308.3432.
+class OneHotCategoricalStraightThrough : public OneHotCategorical {
+ public:
+  using OneHotCategorical::OneHotCategorical;
+  const char* name() const override { return "OneHotCategoricalStraightThrough"; }
+  Tensor rsample(Ints sample_shape = {}) const override {
+    return sample(sample_shape) + (probs() - probs().detach());
+  }
+  bool has_rsample() const override { return true; }
 };
 
 }  // namespace distributions

@@ -50,9 +50,15 @@ inline constexpr Constraint kPositive{"above 0", [](double x) { return x > 0; },
                                       [](const Tensor& x) { return x > 0; }};
 inline constexpr Constraint kNonnegative{"at least 0", [](double x) { return x >= 0; },
                                          [](const Tensor& x) { return x >= 0; }};
+inline constexpr Constraint kWhole{
+    "a whole number from 0", [](double x) { return x >= 0 && x == std::floor(x); },
+    [](const Tensor& x) { return logical_and(x >= 0, x == floor(x)); }};
 inline constexpr Constraint kUnitInterval{
     "0 to 1", [](double x) { return x >= 0 && x <= 1; },
     [](const Tensor& x) { return logical_and(x >= 0, x <= 1); }};
+inline constexpr Constraint kAboveZeroToOne{
+    "above 0 and at most 1", [](double x) { return x > 0 && x <= 1; },
+    [](const Tensor& x) { return logical_and(x > 0, x <= 1); }};
 inline constexpr Constraint kBoolean{"0 or 1", [](double x) { return x == 0 || x == 1; },
                                      [](const Tensor& x) { return logical_or(x == 0, x == 1); }};
 
@@ -147,27 +153,43 @@ inline void check_parameter(const char* owner, const Parameter& parameter) {
 
 // The parameters as tensors of one size, dtype and device. A number takes the dtype and the device
 // of the tensors; without any it is float32 on cpu.
+template <size_t N>
+std::array<Tensor, N> broadcast_list(const char* owner, const Parameter (&parameters)[N]) {
+  std::array<Tensor, N> made;
+  const Parameter* like = nullptr;
+  Dtype dtype = float32;
+  Device device;
+  for (size_t i = 0; i < N; ++i) {
+    check_parameter(owner, parameters[i]);
+    made[i] = parameters[i].value.tensor();
+    if (!made[i].defined()) continue;
+    if (like && made[i].device().name() != device.name()) {
+      fail(joined({owner, ": ", like->name, " is on ", device.name(), " and ", parameters[i].name,
+                   " on ", made[i].device().name(), ", expected one device"}));
+    }
+    dtype = like ? promote(dtype, made[i].dtype()) : made[i].dtype();
+    if (!like) like = &parameters[i], device = made[i].device();
+  }
+  Sizes sizes;
+  for (size_t i = 0; i < N; ++i) {
+    Tensor& x = made[i];
+    x = x.defined() ? x.to(dtype) : full({}, number_of(parameters[i].value), dtype, device);
+    for (size_t j = 0; j < i; ++j) {
+      broadcast_sizes(owner, parameters[j].name, made[j].sizes(), parameters[i].name, x.sizes());
+    }
+    sizes = broadcast_sizes(owner, "", sizes, "", x.sizes());
+  }
+  for (Tensor& x : made)
+    if (!std::ranges::equal(x.sizes(), sizes)) x = x.expand(sizes);
+  return made;
+}
 inline std::array<Tensor, 2> broadcast_all(const char* owner, const Parameter& first,
                                            const Parameter& second) {
-  check_parameter(owner, first);
-  check_parameter(owner, second);
-  Tensor a = first.value.tensor(), b = second.value.tensor();
-  const Tensor& like = a.defined() ? a : b;
-  const Dtype dtype = a.defined() && b.defined() ? promote(a.dtype(), b.dtype())
-                      : like.defined()           ? like.dtype()
-                                                 : float32;
-  const Device device = like.defined() ? like.device() : Device();
-  if (a.defined() && b.defined() && a.device().name() != b.device().name()) {
-    fail(joined({owner, ": ", first.name, " is on ", a.device().name(), " and ", second.name,
-                 " on ", b.device().name(), ", expected one device"}));
-  }
-  const auto made = [&](const Tensor& given, const Operand& value) {
-    return given.defined() ? given.to(dtype) : full({}, number_of(value), dtype, device);
-  };
-  a = made(a, first.value);
-  b = made(b, second.value);
-  const Sizes sizes = broadcast_sizes(owner, first.name, a.sizes(), second.name, b.sizes());
-  return {a.expand(sizes), b.expand(sizes)};
+  return broadcast_list(owner, {first, second});
+}
+inline std::array<Tensor, 3> broadcast_all(const char* owner, const Parameter& first,
+                                           const Parameter& second, const Parameter& third) {
+  return broadcast_list(owner, {first, second, third});
 }
 inline Tensor as_parameter(const char* owner, const Parameter& parameter) {
   check_parameter(owner, parameter);

@@ -1,4 +1,4 @@
-// Gamma, Beta and Dirichlet, whose draws are made of those of gamma distributions of rate 1.
+// Gamma, Chi2, Beta and Dirichlet, whose draws are made of those of gamma distributions of rate 1.
 //
 // Draws are by Marsaglia & Tsang, "A Simple Method for Generating Gamma Variables" (ACM TOMS 26,
 // 2000), and are kept as logarithms, since of a small concentration most are too small for a float.
@@ -91,6 +91,12 @@ struct LogStandardGamma : Function<LogStandardGamma> {
   }
 };
 
+// Of rate 1. At least the smallest number of the dtype that has all its digits, as in PyTorch.
+inline Tensor draw_standard_gamma(const Tensor& concentration, Ints sizes) {
+  const Tensor drawn = LogStandardGamma::apply(concentration.expand(sizes).contiguous());
+  return clamp_min(exp(drawn), tiny(concentration.dtype()));
+}
+
 }  // namespace detail
 
 // The density rate^concentration * x^(concentration - 1) * exp(-rate * x) / gamma(concentration)
@@ -125,8 +131,24 @@ class Gamma : public Distribution {
     return clamp_min(exp(drawn) / rate_, detail::tiny(rate_.dtype()));
   }
 
- private:
+ protected:
+  Gamma() = default;
   Tensor concentration_, rate_;
+};
+
+// The sum of the squares of df normal numbers: Gamma(df / 2, 1 / 2).
+class Chi2 : public Gamma {
+ public:
+  explicit Chi2(Operand df) : df_(detail::as_parameter("Chi2", {"df", df, detail::kPositive})) {
+    concentration_ = 0.5 * df_;
+    rate_ = full(df_.sizes(), 0.5, df_.dtype(), df_.device());
+    set_shapes(df_.sizes());
+  }
+  const char* name() const override { return "Chi2"; }
+  const Tensor& df() const { return df_; }
+
+ private:
+  Tensor df_;
 };
 
 // Of a number from 0 to 1: x^(concentration1 - 1) * (1 - x)^(concentration0 - 1), up to a factor.

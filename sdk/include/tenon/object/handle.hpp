@@ -69,6 +69,8 @@ struct BackwardHook {
   uint64_t before, after;  // the forward hooks that it is made of
 };
 
+class Child;
+
 // A counted handle. Null by default; copies share one object.
 class Object {
  public:
@@ -106,7 +108,8 @@ class Object {
     if (object_) detail::api.object->retain(object_);
   }
   Object(Object&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  Object& operator=(Object other) noexcept {
+  // To variables only: what a function gives is assigned to in vain, but for a Child.
+  Object& operator=(Object other) & noexcept {
     std::swap(object_, other.object_);
     return *this;
   }
@@ -137,8 +140,9 @@ class Object {
     if (tensor.defined()) tensor.requires_grad_();
     return set(name, std::move(tensor), TN_ENTRY_PARAMETER);
   }
-  Tensor buffer(TextRef name, Tensor tensor) const {
-    return set(name, std::move(tensor), TN_ENTRY_BUFFER);
+  // One that is not persistent is in no state_dict, and load_state_dict asks for none.
+  Tensor buffer(TextRef name, Tensor tensor, bool persistent = true) const {
+    return set(name, std::move(tensor), persistent ? TN_ENTRY_BUFFER : TN_ENTRY_UNSAVED);
   }
   Tensor set(TextRef name, Tensor tensor, tn_entry_kind kind = TN_ENTRY_PARAMETER) const {
     check(detail::api.object->set_tensor(checked(), name.c_str(), tensor.get(), kind));
@@ -162,11 +166,7 @@ class Object {
     check(detail::api.object->tensor(checked(), name.c_str(), &t));
     return Tensor::take(t);
   }
-  Object child(TextRef name) const {
-    tn_object* o = nullptr;
-    check(detail::api.object->child(checked(), name.c_str(), &o));
-    return take(o);
-  }
+  Child child(TextRef name) const;
   uint32_t n_children() const { return detail::api.object->n_children(checked()); }
   Object child_at(uint32_t i, std::string* name = nullptr) const {
     const char* text = nullptr;
@@ -176,16 +176,9 @@ class Object {
     return take(o);
   }
   // Of a Sequential or another container the layer at this place; a negative one counts from the
-  // end. An Error where there is none.
+  // end. An Error where there is none. model[-1] = nn::Linear(8, 3) puts another one there.
   template <typename I>
-  requires(std::is_integral_v<I> && !std::is_same_v<I, bool>) Object operator[](I place) const {
-    const auto n = int64_t(n_children()), i = int64_t(place);
-    if ((place > 0 && i < 0) || i < -n || i >= n) {  // the first: more than 63 bits
-      fail(detail::joined({type_name(), ": index ", std::to_string(place), " is out of range for ",
-                           std::to_string(n), n == 1 ? " child" : " children"}));
-    }
-    return child_at(uint32_t(i < 0 ? i + n : i));
-  }
+  requires(std::is_integral_v<I> && !std::is_same_v<I, bool>) Child operator[](I place) const;
   std::vector<Object> children() const {
     std::vector<Object> list;
     for (uint32_t i = 0; i < n_children(); ++i) list.push_back(child_at(i));
@@ -243,7 +236,8 @@ class Object {
   // f(Object& self, Tensor grad_input, Tensor grad_output): in backward, of a forward of one tensor
   // to one; a Tensor that it gives replaces grad_input, which is None where the input needs no
   // gradient. Or f(Object& self, const std::vector<Tensor>& grad_inputs, const std::vector<Tensor>&
-  // grad_outputs), of any forward. (module_hooks.hpp)
+  // grad_outputs), of any forward. Called where backward came through what forward gave, whose graph
+  // holds the module until then. (module_hooks.hpp)
   template <typename F>
   BackwardHook register_full_backward_hook(F f) const;
   void remove_full_backward_hook(BackwardHook hook) const {
@@ -291,7 +285,7 @@ class Object {
   }
   const Object& eval() const { return train(false); }
   void zero_grad() const { check(detail::api.object->zero_grad(checked())); }
-  // As PyTorch prints modules.
+  // The tree, a line for each layer, with its options by their names.
   std::string to_string() const {
     const char* text = nullptr;
     check(detail::api.object->describe(checked(), &text));
@@ -313,6 +307,42 @@ class Object {
 
   tn_object* object_ = nullptr;
 };
+
+// A child as its parent gives it. Where the parent's is assigned to, and not a variable, another
+// object takes the child's place in the parent: model[-1] = nn::Linear(8, 3).
+class Child : public Object {
+ public:
+  Child(Object child, Object parent, std::string name)
+      : Object(std::move(child)), parent_(std::move(parent)), name_(std::move(name)) {}
+  Child(const Child&) = default;
+  Child(Child&&) = default;
+  using Object::operator=;
+  Child& operator=(const Child&) & = default;
+  Child& operator=(Child&&) & = default;
+  void operator=(const Object& other) && { parent_.child(name_.c_str(), other); }
+
+ private:
+  Object parent_;
+  std::string name_;
+};
+
+inline Child Object::child(TextRef name) const {
+  tn_object* o = nullptr;
+  check(detail::api.object->child(checked(), name.c_str(), &o));
+  return {take(o), *this, name.c_str()};
+}
+template <typename I>
+requires(std::is_integral_v<I> &&
+         !std::is_same_v<I, bool>) Child Object::operator[](I place) const {
+  const auto n = int64_t(n_children()), i = int64_t(place);
+  if ((place > 0 && i < 0) || i < -n || i >= n) {  // the first: more than 63 bits
+    fail(detail::joined({type_name(), ": index ", std::to_string(place), " is out of range for ",
+                         std::to_string(n), n == 1 ? " child" : " children"}));
+  }
+  std::string name;
+  Object child = child_at(uint32_t(i < 0 ? i + n : i), &name);
+  return {std::move(child), *this, std::move(name)};
+}
 
 }  // namespace v0
 }  // namespace tenon

@@ -96,6 +96,10 @@ uint64_t Object::register_forward_pre_hook(F f) const {
           detail::give(replaced[0], std::move(other));
         }
       } else {
+        static_assert(
+            detail::takes_one<F, const std::vector<Tensor>&>,
+            "a forward pre-hook is f(Object& self, Tensor input) or f(Object& self, const "
+            "std::vector<Tensor>& inputs)");
         const std::vector<Tensor> inputs = detail::tensors_among(args, n_args);
         if constexpr (std::is_void_v<decltype(hook(handle, inputs))>) {
           hook(handle, inputs);
@@ -126,6 +130,10 @@ uint64_t Object::register_forward_hook(F f) const {
           detail::give(results[0], std::move(replaced));
         }
       } else {
+        static_assert(detail::takes_one<F, const std::vector<Tensor>&, const std::vector<Tensor>&>,
+                      "a forward hook is f(Object& self, Tensor input, Tensor output) or f(Object& "
+                      "self, const "
+                      "std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs)");
         const std::vector<Tensor> inputs = detail::tensors_among(args, n_args);
         const std::vector<Tensor> outputs = detail::tensors_among(results, n_results);
         if constexpr (std::is_void_v<decltype(hook(handle, inputs, outputs))>) {

@@ -11,29 +11,54 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-inline NamedTensors Object::entries(uint32_t kinds) const {
-  struct Visit {
-    NamedTensors list;
-    uint32_t kinds;
-    tn_status* failed;
-  } visit{{}, kinds, nullptr};
-  auto note = [](void* context, const char* name, tn_tensor* t, tn_entry_kind kind) {
-    auto* v = static_cast<Visit*>(context);
-    if (!t || !(v->kinds >> kind & 1) || v->failed) return;
-    v->failed = to_status([&] { v->list.emplace_back(name, Tensor::borrow(t)); });
+namespace detail {
+
+// The entries that `visit` of the interface shows, their tensors None among them.
+struct OwnEntry {
+  std::string name;
+  Tensor tensor;
+  tn_entry_kind kind;
+};
+inline std::vector<OwnEntry> seen_entries(const Object& object,
+                                          tn_status* (*visit)(const tn_object*, tn_entry_fn,
+                                                              void*)) {
+  struct Seen {
+    std::vector<OwnEntry> list;
+    tn_status* failed = nullptr;
+  } seen;
+  const auto note = [](void* context, const char* name, tn_tensor* t, tn_entry_kind kind) {
+    auto* s = static_cast<Seen*>(context);
+    if (s->failed) return;
+    s->failed = to_status([&] { s->list.push_back({name, Tensor::borrow(t), kind}); });
   };
-  tn_status* status = detail::api.object->visit(checked(), note, &visit);
-  if (status) ignore(std::exchange(visit.failed, nullptr));
+  tn_status* status = visit(object.get(), note, &seen);
+  if (status) ignore(std::exchange(seen.failed, nullptr));
   check(status);
-  check(visit.failed);
-  return std::move(visit.list);
+  check(seen.failed);
+  return std::move(seen.list);
+}
+// Those of the object itself: each name, also where a tensor has several.
+inline std::vector<OwnEntry> own_entries(const Object& object) {
+  return seen_entries(object, api.object->visit_own);
+}
+
+}  // namespace detail
+
+inline NamedTensors Object::entries(uint32_t kinds) const {
+  checked();
+  NamedTensors list;
+  for (auto& [name, tensor, kind] : detail::seen_entries(*this, detail::api.object->visit))
+    if (tensor.defined() && (kinds >> kind & 1)) list.emplace_back(name, tensor);
+  return list;
 }
 inline NamedTensors Object::named_parameters() const {
   if (detail::report_unregistered) [[unlikely]]
     detail::report_unregistered(*this);
   return entries(1u << TN_ENTRY_PARAMETER);
 }
-inline NamedTensors Object::named_buffers() const { return entries(1u << TN_ENTRY_BUFFER); }
+inline NamedTensors Object::named_buffers() const {
+  return entries(1u << TN_ENTRY_BUFFER | 1u << TN_ENTRY_UNSAVED);
+}
 inline std::vector<Tensor> Object::parameters() const {
   std::vector<Tensor> list;
   for (auto& entry : named_parameters()) list.push_back(std::move(entry.second));
@@ -46,11 +71,13 @@ inline std::vector<Tensor> Object::buffers() const {
 }
 
 inline NamedTensors Object::state_dict() const {
+  checked();
   NamedTensors list;
   const auto walk = [&](const auto& again, const Object& object,
                         const std::string& prefix) -> void {
-    for (auto& [name, tensor] : object.entries(~0u)) {
-      if (name.find('.') == name.npos) list.emplace_back(prefix + name, tensor.detach());
+    for (const auto& [name, tensor, kind] : detail::own_entries(object)) {
+      if (tensor.defined() && kind != TN_ENTRY_UNSAVED)
+        list.emplace_back(prefix + name, tensor.detach());
     }
     for (const auto& [name, child] : object.named_children())
       again(again, child, prefix + name + ".");

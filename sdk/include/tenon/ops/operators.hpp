@@ -16,6 +16,8 @@ inline Tensor operator%(Operand x, Operand y) { return remainder(x, y); }
 inline Tensor operator&(Operand x, Operand y) { return bitwise_and(x, y); }
 inline Tensor operator|(Operand x, Operand y) { return bitwise_or(x, y); }
 inline Tensor operator^(Operand x, Operand y) { return bitwise_xor(x, y); }
+inline Tensor operator<<(Operand x, Operand y) { return bitwise_left_shift(x, y); }
+inline Tensor operator>>(Operand x, Operand y) { return bitwise_right_shift(x, y); }
 inline Tensor operator==(Operand x, Operand y) { return eq(x, y); }
 inline Tensor operator!=(Operand x, Operand y) { return ne(x, y); }
 inline Tensor operator<(Operand x, Operand y) { return lt(x, y); }

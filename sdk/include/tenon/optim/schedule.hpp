@@ -188,6 +188,10 @@ inline Schedule ConstantLR(const ConstantLROptions& options = {}) {
   return [factor, total](int64_t step, double lr) { return step < total ? lr * factor : lr; };
 }
 
+inline Schedule ConstantLR(Float factor, Int total_iters = 5) {
+  return ConstantLR({.factor = factor, .total_iters = total_iters});
+}
+
 // lr * start_factor at step 0, in a straight line to lr * end_factor at step total_iters. The
 // factors are from 0 to 1, and start_factor is not 0.
 struct LinearLROptions {
@@ -209,6 +213,11 @@ inline Schedule LinearLR(const LinearLROptions& options = {}) {
   };
 }
 
+inline Schedule LinearLR(Float start_factor, Float end_factor = 1.0, Int total_iters = 5) {
+  return LinearLR(
+      {.start_factor = start_factor, .end_factor = end_factor, .total_iters = total_iters});
+}
+
 // lr * (1 - step / total_iters)^power, and 0 from total_iters on.
 struct PolynomialLROptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -224,6 +233,10 @@ inline Schedule PolynomialLR(const PolynomialLROptions& options = {}) {
   };
 }
 
+inline Schedule PolynomialLR(Int total_iters, Float power = 1.0) {
+  return PolynomialLR({.total_iters = total_iters, .power = power});
+}
+
 // eta_min + (lr - eta_min) * (1 + cos(pi * step / t_max)) / 2: half a cosine (Loshchilov and
 // Hutter, arXiv:1608.03983), which rises again behind t_max.
 inline Schedule CosineAnnealingLR(Int t_max, Float eta_min = 0.0) {
@@ -232,6 +245,14 @@ inline Schedule CosineAnnealingLR(Int t_max, Float eta_min = 0.0) {
   return [steps, least](int64_t step, double lr) {
     return detail::annealed(true, lr, least, double(step) / double(steps));
   };
+}
+
+struct CosineAnnealingLROptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float eta_min = 0.0;
+};
+inline Schedule CosineAnnealingLR(Int t_max, const CosineAnnealingLROptions& options) {
+  return CosineAnnealingLR(t_max, options.eta_min);
 }
 
 // Half a cosine from lr to eta_min in t_0 steps, then from lr again in t_mult times as many, and so on
@@ -254,6 +275,15 @@ inline Schedule CosineAnnealingWarmRestarts(Int t_0, Int t_mult = 1, Float eta_m
     }
     return detail::annealed(true, lr, least, double(step) / double(length));
   };
+}
+
+struct WarmRestartsOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int t_mult = 1;
+  Float eta_min = 0.0;
+};
+inline Schedule CosineAnnealingWarmRestarts(Int t_0, const WarmRestartsOptions& options) {
+  return CosineAnnealingWarmRestarts(t_0, options.t_mult, options.eta_min);
 }
 
 // lr * (step + 1) / steps in the first `steps` steps, then `schedule` from its step 0 (as Goyal et
