@@ -13,9 +13,10 @@ constexpr int64_t kThreads = 256;
 constexpr int64_t kGroup = 8;  // as in kernels/reduce.cuh
 
 struct Shape {
-  int64_t lanes;   // threads that fold one output
-  bool is_across;  // neighbouring threads fold neighbouring outputs
-  bool in_groups;  // a thread folds groups of neighbouring values
+  int64_t lanes;    // threads that fold one output
+  bool is_across;   // neighbouring threads fold neighbouring outputs
+  bool in_groups;   // a thread folds groups of neighbouring values
+  bool in_columns;  // a thread folds groups of neighbouring outputs
   int64_t pieces, piece;
 };
 
@@ -39,19 +40,31 @@ bool lies_in_groups(const tn_reduction& r) {
   return true;
 }
 
+// Do those of neighbouring outputs, in groups?
+bool lies_in_columns(const tn_reduction& r) {
+  const int32_t last = r.ndim - r.n_reduced - 1;
+  for (int32_t k = 2; k <= count_inputs(r); ++k) {
+    const int64_t stride = r.operands[k].strides[last];
+    if (stride != 0 && stride != 1) return false;
+  }
+  return r.sizes[last] % kGroup == 0;
+}
+
 Shape shape_of(const tn_reduction& r, int64_t n_reduced) {
   const int32_t n_kept_dims = r.ndim - r.n_reduced;
   // Which of the two do neighbouring threads read next to each other?
   const int64_t* strides = r.operands[count_inputs(r) > 0 ? 1 : 0].strides;
   const bool is_across =
       n_kept_dims > 0 && strides[n_kept_dims - 1] == 1 && strides[r.ndim - 1] != 1;
-  Shape shape = {1, is_across, lies_in_groups(r), 1, n_reduced};
+  const bool in_columns = is_across && lies_in_columns(r);
+  Shape shape = {1, is_across, lies_in_groups(r), in_columns, 1, n_reduced};
   // Values that a thread should have, at least.
   const int64_t each = is_across ? 16 : shape.in_groups ? kGroup : 4;
-  const int64_t most = is_across ? 8 : kThreads;
+  const int64_t most = in_columns ? 32 : is_across ? 8 : kThreads;
   shape.lanes = std::min(power_of_two((n_reduced + each - 1) / each), most);
   // Few outputs of many values are cut into pieces, so that more blocks than these work on them.
-  const int64_t blocks = (r.n_kept * shape.lanes + kThreads - 1) / kThreads;
+  const int64_t rows = in_columns ? r.n_kept / kGroup : r.n_kept;
+  const int64_t blocks = (rows * shape.lanes + kThreads - 1) / kThreads;
   const int64_t most_pieces = n_reduced / (shape.lanes * 16);
   if (blocks < 256 && most_pieces > 1) shape.pieces = std::min<int64_t>(256 / blocks, most_pieces);
   shape.piece = (n_reduced + shape.pieces - 1) / shape.pieces;
@@ -116,24 +129,26 @@ tn_status* reduction_text(const tn_reduction& r, uint32_t n_inputs, std::string*
   return nullptr;
 }
 
-tn_status* make_text(const tn_reduction& r, const Dims& dims, std::string* text) {
+tn_status* make_text(const tn_reduction& r, const Dims& dims, bool in_columns, std::string* text) {
   *text = "#include \"instructions.cuh\"\n#include \"reduce.cuh\"\n";
   TN_CUDA_TRY(reduction_text(r, static_cast<uint32_t>(dims.n_sides - 1), text));
   const int32_t scalars = std::max(1, n_scalars(r.prologue) + n_scalars(r.epilogue));
-  *text += "using P = Reduce" + loop_type(dims, scalars) + ";\n" +
-           "BLOCK_KERNEL(reduce_pieces, P, p) { reduce<Reduction, false>(p); }\n" +
-           "BLOCK_KERNEL(reduce_groups, P, p) { reduce<Reduction, true>(p); }\n" +
+  *text += (in_columns ? "using P = ReduceColumns" : "using P = Reduce") +
+           loop_type(dims, scalars) + ";\n" +
+           (in_columns ? "BLOCK_KERNEL(reduce_outputs, P, p) { reduce_columns<Reduction>(p); }\n"
+                       : "BLOCK_KERNEL(reduce_pieces, P, p) { reduce<Reduction, false>(p); }\n"
+                         "BLOCK_KERNEL(reduce_groups, P, p) { reduce<Reduction, true>(p); }\n") +
            "KERNEL(combine_pieces, P, p) { combine<Reduction>(p); }\n";
   return nullptr;
 }
 
-tn_status* find_text(const tn_reduction& r, const Dims& dims, Text** text) {
+tn_status* find_text(const tn_reduction& r, const Dims& dims, bool in_columns, Text** text) {
   static constinit Texts texts;
   TextKey key(r.prologue ? r.prologue->id : 0, r.epilogue ? r.epilogue->id : 0, r.kind,
-              r.accumulate, dims.max_dims() * 2 + dims.is_wide());
+              r.accumulate, dims.max_dims() * 4 + in_columns * 2 + dims.is_wide());
   for (int32_t k = 0; k < dims.n_sides; ++k) key.add(static_cast<uint8_t>(r.operands[k].dtype));
   return texts.find(
-      key, [&](std::string* source) { return make_text(r, dims, source); }, text);
+      key, [&](std::string* source) { return make_text(r, dims, in_columns, source); }, text);
 }
 
 }  // namespace
@@ -150,7 +165,7 @@ tn_status* reduce_as_part(const tn_call* call, const Stream& stream, const tn_re
   const int64_t n_reduced = dims.n / r.n_kept;
   const Shape shape = shape_of(r, n_reduced);
   Text* text = nullptr;
-  TN_CUDA_TRY(find_text(r, dims, &text));
+  TN_CUDA_TRY(find_text(r, dims, shape.in_columns, &text));
   void* partial = nullptr;
   if (shape.pieces > 1)
     TN_CUDA_TRY(
@@ -167,11 +182,13 @@ tn_status* reduce_as_part(const tn_call* call, const Stream& stream, const tn_re
                           shape.pieces, shape.piece, shape.lanes,          shape.is_across};
   for (const int64_t value : last) parameters.add_index(value, dims.is_wide());
 
-  const int64_t threads = std::clamp(power_of_two(r.n_kept) * shape.lanes, shape.lanes, kThreads);
-  const int64_t outputs = threads / shape.lanes;
-  const Grid grid = {(r.n_kept + outputs - 1) / outputs, shape.pieces,
-                     static_cast<int32_t>(threads)};
-  const char* kernel = shape.in_groups ? "reduce_groups" : "reduce_pieces";
+  const int64_t rows = shape.in_columns ? r.n_kept / kGroup : r.n_kept;
+  const int64_t threads = std::clamp(power_of_two(rows) * shape.lanes, shape.lanes, kThreads);
+  const int64_t of_block = threads / shape.lanes;
+  const Grid grid = {(rows + of_block - 1) / of_block, shape.pieces, static_cast<int32_t>(threads)};
+  const char* kernel = shape.in_columns  ? "reduce_outputs"
+                       : shape.in_groups ? "reduce_groups"
+                                         : "reduce_pieces";
   TN_CUDA_TRY(launch(stream, *text, kernel, grid, parameters));
   if (shape.pieces == 1) return nullptr;
   return launch(stream, *text, "combine_pieces", grid_for(r.n_kept), parameters);

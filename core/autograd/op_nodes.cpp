@@ -243,7 +243,7 @@ class OpNode : public Node {
                            given.data(),        n_outputs,
                            n_edges(),           needs.data(),
                            made.data(),         &host_table()};
-    const Status status = op_->vjp(op_->vjp_self, &call);
+    const Status status = op_->vjp.load()(op_->vjp_self, &call);
     for (uint32_t i = 0; i < n_edges(); ++i) results[i] = as_tensor(made[i]);
     TN_TRY(status);
     for (uint32_t i = 0; i < n_edges(); ++i) {

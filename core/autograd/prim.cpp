@@ -26,6 +26,10 @@ TensorRef zeros(Sizes sizes, tn_dtype dtype, tn_device device) {
              {ints_value(sizes), int_value(0), dtype_value(dtype), device_value(device)});
 }
 
+TensorRef spread_zero(Sizes sizes, tn_dtype dtype, tn_device device) {
+  return expand(zeros({}, dtype, device).get(), sizes);
+}
+
 TensorRef elementwise(const char* schema, const char* text,
                       std::initializer_list<Tensor*> operands) {
   tn_value args[8];

@@ -12,6 +12,8 @@ namespace tenon::prim {
 using Sizes = std::span<const int64_t>;
 
 TensorRef zeros(Sizes sizes, tn_dtype dtype, tn_device device);
+// One zero, shown in each place: for scatter, which begins with a copy.
+TensorRef spread_zero(Sizes sizes, tn_dtype dtype, tn_device device);
 TensorRef elementwise(const char* schema, const char* formula,
                       std::initializer_list<Tensor*> operands);
 TensorRef reduce(tn_reduce_kind kind, Tensor* x, Sizes dims, bool keepdim);

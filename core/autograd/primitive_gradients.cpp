@@ -222,7 +222,7 @@ void scan_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
 
 void sort_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   const TensorInfo& x = node.info(0);
-  TensorRef zero = prim::zeros(x.sizes, x.dtype, x.device);
+  TensorRef zero = prim::spread_zero(x.sizes, x.dtype, x.device);
   results[0] =
       prim::scatter(zero.get(), int_at(node.args(), 1), node.output().get(), g, false).take();
 }
@@ -257,7 +257,7 @@ void copy_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
 
 void gather_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
   const TensorInfo& x = node.info(0);
-  TensorRef zero = prim::zeros(x.sizes, x.dtype, x.device);
+  TensorRef zero = prim::spread_zero(x.sizes, x.dtype, x.device);
   results[0] =
       prim::scatter(zero.get(), int_at(node.args(), 1), node.saved(1).get(), g, true).take();
 }
@@ -271,7 +271,7 @@ void scatter_gradient(PrimitiveNode& node, Tensor* g, Tensor** results) {
       results[0] = TensorRef::retaining(g).take();
     } else {
       const TensorInfo& src = node.info(2);
-      TensorRef zero = prim::zeros(src.sizes, src.dtype, src.device);
+      TensorRef zero = prim::spread_zero(src.sizes, src.dtype, src.device);
       results[0] = prim::scatter(g, dim, index.get(), zero.get(), false).take();
     }
   }

@@ -54,7 +54,7 @@ TensorRef spread(Tensor* grad, const ViewGeometry& base, const ViewGeometry& vie
     places = prim::as_strided(places.get(), base.sizes, base.strides, frame.place(base));
     int64_t numel = places->numel;
     places = prim::reshape(places.get(), {&numel, 1});
-    TensorRef zero = prim::zeros({&extent, 1}, info.dtype, info.device);
+    TensorRef zero = prim::spread_zero({&extent, 1}, info.dtype, info.device);
     TensorRef ones =
         prim::elementwise("ones(Tensor i, Tensor z) -> Tensor", "1 + 0 * i + 0 * z",
                           {places.get(), prim::zeros({}, info.dtype, info.device).get()});

@@ -79,8 +79,9 @@ Status DeviceMemory::allocate(Stream* stream, uint64_t bytes, tn_storage** stora
     block = take(stream, bytes);
     if (block != nullptr) [[likely]]
       return nullptr;
-    TN_TRY(grow(stream, bytes, &block));
-    return block == nullptr ? out_of_memory(device_, summary(bytes)) : nullptr;
+    StatusHolder refusal;
+    TN_TRY(grow(stream, bytes, &block, &refusal));
+    return block == nullptr ? out_of_memory(device_, summary(bytes), refusal.take()) : nullptr;
   });
   if (failed != nullptr) [[unlikely]] {
     StoragePool::free(header);

@@ -88,8 +88,9 @@ class DeviceMemory {
   static void take_out(FreeBlocks* blocks, Block* block);
   Block* split(Block* block, uint64_t bytes, std::unique_ptr<Block> rest);
   Block* merge(Block* left, Block* right);
-  [[nodiscard]] Status grow(Stream* stream, uint64_t bytes, Block** block);
-  [[nodiscard]] Status take_segment(uint64_t bytes, void** memory);
+  // *refusal: what the backend said where there is no memory.
+  [[nodiscard]] Status grow(Stream* stream, uint64_t bytes, Block** block, StatusHolder* refusal);
+  [[nodiscard]] Status take_segment(uint64_t bytes, void** memory, StatusHolder* refusal);
   void insert(Block* block);
   void join_pools();
   void release_segment(Block* block);

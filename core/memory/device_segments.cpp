@@ -18,7 +18,8 @@ constexpr uint64_t kSmallSegment = uint64_t{2} << 20;
 }  // namespace
 
 // Takes a segment from the backend, after making room if need be. NULL: there is none.
-Status DeviceMemory::grow(Stream* stream, uint64_t requested, Block** block) {
+Status DeviceMemory::grow(Stream* stream, uint64_t requested, Block** block,
+                          StatusHolder* refusal) {
   const uint64_t bytes = rounded(requested);
   const bool small = kCaching && may_split_ && bytes <= kSmallRequest && granularity_ <= 4096;
   uint64_t segment = bytes;
@@ -32,14 +33,14 @@ Status DeviceMemory::grow(Stream* stream, uint64_t requested, Block** block) {
     pool_of(heir);
   }
   void* memory = nullptr;
-  TN_TRY(take_segment(segment, &memory));
+  TN_TRY(take_segment(segment, &memory, refusal));
   if (memory == nullptr) {
     drop_all_blobs(device_);
     TN_TRY(empty_cache());
     *block = take(stream, requested);  // of another thread, freed meanwhile
     if (*block != nullptr) return nullptr;
     segment = bytes;
-    TN_TRY(take_segment(segment, &memory));
+    TN_TRY(take_segment(segment, &memory, refusal));
     if (memory == nullptr) return nullptr;
   }
   const bool cut = segment != bytes;
@@ -58,8 +59,9 @@ Status DeviceMemory::grow(Stream* stream, uint64_t requested, Block** block) {
 }
 
 // NULL with success: over the limit, or the device has no more.
-Status DeviceMemory::take_segment(uint64_t bytes, void** memory) {
+Status DeviceMemory::take_segment(uint64_t bytes, void** memory, StatusHolder* refusal) {
   *memory = nullptr;
+  refusal->set(nullptr);
   {
     const std::lock_guard lock(mutex_);
     if (over_limit(bytes)) return nullptr;
@@ -73,7 +75,7 @@ Status DeviceMemory::take_segment(uint64_t bytes, void** memory) {
     taken_ -= bytes;
   }
   if (failed != nullptr && failed->code == TN_OUT_OF_MEMORY) {
-    free_status(failed);
+    refusal->set(failed);
     return nullptr;
   }
   return failed;

@@ -16,7 +16,8 @@ std::string bytes_text(uint64_t bytes) {
   return fmt::format("{:.1f} {}", scaled, kUnits[unit]);
 }
 
-Status out_of_memory(tn_device device, const MemorySummary& s) {
+Status out_of_memory(tn_device device, const MemorySummary& s, Status refusal) {
+  StatusHolder hold(refusal);
   std::string message = fmt::format(
       "out of memory on {}: wanted {}; {}, in live tensors {}, in the cache {}, of caches of "
       "weights "
@@ -32,7 +33,7 @@ Status out_of_memory(tn_device device, const MemorySummary& s) {
       message += fmt::format("; the device has {} free of {}", bytes_text(free), bytes_text(total));
     }
   }
-  return make_status(TN_OUT_OF_MEMORY, message);
+  return make_status(TN_OUT_OF_MEMORY, message, hold.take());
 }
 
 }  // namespace tenon

@@ -31,6 +31,8 @@ struct MemorySummary {
 
 std::string bytes_text(uint64_t bytes);  // "512 B", "4.0 MiB"
 
-[[nodiscard]] Status out_of_memory(tn_device device, const MemorySummary& summary);
+// Takes over the refusal, what the backend said.
+[[nodiscard]] Status out_of_memory(tn_device device, const MemorySummary& summary,
+                                   Status refusal = nullptr);
 
 }  // namespace tenon

@@ -75,8 +75,9 @@ Status compile_call(const Op& op, const tn_value* args, std::span<const OperandT
 Status check_params(const Op& op, const CompiledProgram& compiled, const tn_scalar* params) {
   const ParamChecks& checks = compiled.checks;
   const OperandMap& map = op.map;
-  const auto [least, greatest] = dtype_table::int_range(checks.int_dtype);
-  const int64_t lowest = least < 0 ? least : -greatest;  // -1 as uint8 is 255
+  const dtype_table::IntRange range = dtype_table::int_range(checks.int_dtype);
+  const int64_t greatest = range.greatest;
+  const int64_t lowest = range.least < 0 ? range.least : -greatest;  // -1 as uint8 is 255
   const auto is_no_element = [&](int64_t number) { return number < lowest || number > greatest; };
   for (uint32_t i = 0; i < compiled.program.n_params; ++i) {
     const int64_t number = params[i].i;
@@ -100,10 +101,10 @@ Status check_params(const Op& op, const CompiledProgram& compiled, const tn_scal
                      dtype_name(checks.int_dtype), is(checks.exponents) ? 0 : lowest, greatest);
     }
     const bool above = is(checks.greatest) && number > greatest;
-    if (!above && !(is(checks.least) && number < least)) continue;
+    if (!above && !(is(checks.least) && number < range.least)) continue;
     return invalid("{}: {} is {}, {} every {}; expected at {} {}", name_of(op), name(), number,
                    above ? "above" : "below", dtype_name(checks.int_dtype),
-                   above ? "most" : "least", above ? greatest : least);
+                   above ? "most" : "least", above ? greatest : range.least);
   }
   return nullptr;
 }

@@ -43,6 +43,7 @@ struct Attention {
   int64_t embed_dim, num_heads, kdim, vdim;
   double dropout;
   bool batch_first;
+  bool add_bias_kv, add_zero_attn;
 
   bool packed() const { return kdim == embed_dim && vdim == embed_dim; }
 
@@ -86,8 +87,32 @@ struct Attention {
     return permute(split, batch_first ? Ints{0, 2, 1, 3} : Ints{1, 2, 0, 3});
   }
 
-  // For scores of [n, heads, t, m]; null where nothing is masked but by is_causal alone.
+  // How many keys stand behind those of the call, which no mask hides.
+  int64_t n_added() const { return int64_t(add_bias_kv) + int64_t(add_zero_attn); }
+
+  // Keys or values, projected, with those that stand behind: `bias` or none, then zeros.
+  Tensor with_added(const Tensor& x, const Tensor& bias) const {
+    if (n_added() == 0) return x;
+    const int64_t n = x.size(batch_first ? 0 : 1);
+    std::vector<int64_t> one = {n, 1, embed_dim};
+    if (!batch_first) std::swap(one[0], one[1]);
+    std::vector<Tensor> list = {x};
+    if (add_bias_kv) list.push_back(expand(bias, one).to(x.dtype()));
+    if (add_zero_attn) list.push_back(zeros(one, x.dtype(), x.device()));
+    return cat(list, batch_first ? 1 : 0);
+  }
+
+  // For scores of [n, heads, t, m], of which the keys of the call are the first; null where nothing
+  // is masked but by is_causal alone.
   Tensor mask_of(const Masks& masks, const Tensor& scores_query, int64_t m) const {
+    const Tensor mask = mask_of_given(masks, scores_query, m);
+    if (n_added() == 0 || (!mask.defined() && !masks.is_causal)) return mask;
+    const Tensor given =
+        mask.defined() ? mask : tril(ones({scores_query.size(2), m}, bool_, scores_query.device()));
+    // What is added may be looked at by all: true in a mask of bool here, and 0 to add.
+    return pad(given, {0, n_added()}, "constant", given.dtype() == bool_ ? 1 : 0);
+  }
+  Tensor mask_of_given(const Masks& masks, const Tensor& scores_query, int64_t m) const {
     const int64_t n = scores_query.size(0), t = scores_query.size(2);
     Tensor padding = masks.key_padding, mask = masks.attention;
     expect_mask("key_padding_mask", padding, padding.defined() && has_sizes(padding, {n, m}),
@@ -120,12 +145,17 @@ struct Attention {
     check("key", key, rank, kdim);
     check("value", value, rank, vdim);
     std::vector<Tensor> list = projected(self, query, key, value);
+    const int64_t m = key.size(rank == 3 && batch_first ? 1 : 0);
     if (rank == 2) {
       for (Tensor& x : list) x = unsqueeze(x, batch_first ? 0 : 1);
       if (masks.key_padding.defined()) masks.key_padding = unsqueeze(masks.key_padding, 0);
     }
+    if (n_added() > 0) {
+      list[1] = with_added(list[1], add_bias_kv ? self.tensor("bias_k") : Tensor());
+      list[2] = with_added(list[2], add_bias_kv ? self.tensor("bias_v") : Tensor());
+    }
     for (Tensor& x : list) x = heads_of(x);
-    const Tensor mask = mask_of(masks, list[0], list[1].size(2));
+    const Tensor mask = mask_of(masks, list[0], m);
     const double dropped = self.training() ? dropout : 0;
     const bool causal = masks.is_causal && !mask.defined();
     Tensor y;
@@ -165,13 +195,18 @@ struct Attention {
 void define_attention() {
   layer(
       "MultiheadAttention(int embed_dim, int num_heads, float dropout=0, bool bias=True, int? "
-      "kdim=None, int? vdim=None, bool batch_first=False)",
+      "kdim=None, int? vdim=None, bool batch_first=False, bool add_bias_kv=False, bool "
+      "add_zero_attn=False)",
       "attention(query, key, value, key_padding_mask, attn_mask, is_causal) on [t, n, embed_dim], "
       "with batch_first on [n, t, embed_dim], or without n. forward_with_weights gives the weights "
       "[n, t, m] too, the mean of the heads, or of each. In masks of bool, "
-      "true is where it may not look; others are added. Vaswani et al., arXiv:1706.03762.",
+      "true is where it may not look; others are added. add_bias_kv and add_zero_attn put a "
+      "learned "
+      "key and value and one of zeros behind those of the call, which all may look at. Vaswani et "
+      "al., arXiv:1706.03762.",
       [](Object& self, int64_t embed_dim, int64_t num_heads, double dropout, bool bias,
-         std::optional<int64_t> kdim, std::optional<int64_t> vdim, bool batch_first) {
+         std::optional<int64_t> kdim, std::optional<int64_t> vdim, bool batch_first,
+         bool add_bias_kv, bool add_zero_attn) {
         expect_positive("embed_dim", embed_dim);
         expect_positive("num_heads", num_heads);
         if (embed_dim % num_heads != 0) {
@@ -182,9 +217,14 @@ void define_attention() {
         int64_t triple;
         if (__builtin_mul_overflow(embed_dim, int64_t(3), &triple))
           fail("embed_dim is " + std::to_string(embed_dim) + ", of which three fit no tensor");
-        const Attention attention{
-            embed_dim, num_heads,  kdim.value_or(embed_dim), vdim.value_or(embed_dim),
-            dropout,   batch_first};
+        const Attention attention{embed_dim,
+                                  num_heads,
+                                  kdim.value_or(embed_dim),
+                                  vdim.value_or(embed_dim),
+                                  dropout,
+                                  batch_first,
+                                  add_bias_kv,
+                                  add_zero_attn};
         expect_positive("kdim", attention.kdim);
         expect_positive("vdim", attention.vdim);
         if (attention.packed()) {
@@ -195,6 +235,11 @@ void define_attention() {
           self.parameter("v_proj_weight", xavier_uniform(embed_dim, attention.vdim));
         }
         self.parameter("in_proj_bias", bias ? zeros(triple) : Tensor());
+        if (add_bias_kv) {  // Xavier normal
+          const double deviation = std::sqrt(1 / double(embed_dim));
+          for (const char* name : {"bias_k", "bias_v"})
+            self.parameter(name, randn({1, 1, embed_dim}) * deviation);
+        }
         const Object out_proj = self.child("out_proj", nn::Linear(embed_dim, embed_dim, bias));
         if (bias) out_proj.tensor("bias").detach().zero_();
         self.method(

@@ -16,6 +16,12 @@ Tensor in_a_row(const Object& self, Tensor x) {
 }
 
 void add_modules(const Object& self, const std::vector<Object>& modules) {
+  for (size_t i = 0; i < modules.size(); ++i) {
+    if (modules[i].kind() == TN_OBJECT_OPTIMIZER) {
+      fail("module " + std::to_string(i) + " is the optimizer " + modules[i].type_name() +
+           ", expected a layer");
+    }
+  }
   for (size_t i = 0; i < modules.size(); ++i) self.child(std::to_string(i), modules[i]);
 }
 

@@ -39,6 +39,22 @@ void add_dropout_layers() {
                       [=](Object& self, Tensor x) { return dropout(x, p, self.training()); });
         });
   for (int64_t n = 1; n <= 3; ++n) define(n);
+  layer(
+      "AlphaDropout(float p=0.5)",
+      "In training selu's lower limit with probability p, and all scaled and shifted so that mean "
+      "0 and variance 1 stay; else the identity. Klambauer et al., arXiv:1706.02515.",
+      [](Object& self, double p) {
+        expect_probability("p", p);
+        self.method("forward(Tensor x) -> Tensor",
+                    [=](Object& self, Tensor x) { return alpha_dropout(x, p, self.training()); });
+      });
+  layer("FeatureAlphaDropout(float p=0.5)",
+        "AlphaDropout of whole channels of x [n, channels, ..].", [](Object& self, double p) {
+          expect_probability("p", p);
+          self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+            return feature_alpha_dropout(x, p, self.training());
+          });
+        });
 }
 
 }  // namespace layers

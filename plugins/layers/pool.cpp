@@ -1,4 +1,5 @@
 // Pools of one to three dimensions.
+#include <algorithm>
 #include <cmath>
 
 #include "layers.h"
@@ -125,12 +126,22 @@ void define_power_average(int64_t n) {
       });
 }
 
+// -1 is what x has there.
+std::vector<int64_t> adaptive_size(Ints list, int64_t n) {
+  std::vector<int64_t> known(list.begin(), list.end());
+  std::replace(known.begin(), known.end(), int64_t{-1}, int64_t{1});
+  for_each_dim("output_size", known, n, 1);
+  return list.size() == 1 ? std::vector<int64_t>(size_t(n), list[0])
+                          : std::vector<int64_t>(list.begin(), list.end());
+}
+
 void define_adaptive_average(int64_t n) {
   layer(("AdaptiveAvgPool" + std::to_string(n) + "d(int[] output_size)").c_str(),
-        "The means of windows that together cover x [n, channels, ..], output_size of them.",
+        "The means of windows that together cover x [n, channels, ..], output_size of them; -1: as "
+        "many as x has there.",
         [n](Object& self, Ints output_size) {
           self.method("forward(Tensor x) -> Tensor",
-                      [=, size = for_each_dim("output_size", output_size, n, 1)](Tensor x) {
+                      [=, size = adaptive_size(output_size, n)](Tensor x) {
                         return kAdaptiveAvg[n - 1](x, size);
                       });
         });
@@ -139,10 +150,11 @@ void define_adaptive_average(int64_t n) {
 void define_adaptive_max(int64_t n) {
   layer(("AdaptiveMaxPool" + std::to_string(n) + "d(int[] output_size, bool return_indices=False)")
             .c_str(),
-        "The maxima of windows that together cover x [n, channels, ..], output_size of them. "
+        "The maxima of windows that together cover x [n, channels, ..], output_size of them; -1: "
+        "as many as x has there. "
         "return_indices: forward gives the indices too.",
         [n](Object& self, Ints output_size, bool return_indices) {
-          const auto size = for_each_dim("output_size", output_size, n, 1);
+          const auto size = adaptive_size(output_size, n);
           if (return_indices) {
             self.method("forward(Tensor x) -> (Tensor values, Tensor indices)", [=](Tensor x) {
               return tenon::detail::call<std::tuple<Tensor, Tensor>>(kAdaptiveMaxWithIndices[n - 1],

@@ -42,10 +42,11 @@ void add_windows() {
 void add_resize_layers() {
   layer(
       "Upsample(int[] size=[], float[] scale_factor=[], str mode=\"nearest\", bool "
-      "align_corners=False)",
+      "align_corners=False, bool recompute_scale_factor=False)",
       "x [n, channels, ..] at another size, or scaled by scale_factor. mode: nearest, "
       "nearest-exact, linear, bilinear, bicubic, trilinear or area.",
-      [](Object& self, Ints size, Floats scale_factor, std::string mode, bool align_corners) {
+      [](Object& self, Ints size, Floats scale_factor, std::string mode, bool align_corners,
+         bool recompute_scale_factor) {
         if (size.empty() == scale_factor.empty())
           fail("either size or scale_factor is needed, and not both");
         const std::vector<double> factors(scale_factor.begin(), scale_factor.end());
@@ -53,7 +54,8 @@ void add_resize_layers() {
           return interpolate(x, {.size = size,
                                  .scale_factor = factors,
                                  .mode = mode,
-                                 .align_corners = align_corners});
+                                 .align_corners = align_corners,
+                                 .recompute_scale_factor = recompute_scale_factor});
         });
       });
   layer("PixelShuffle(int upscale_factor)",

@@ -19,6 +19,7 @@ void determinants();
 void spectra();
 void measures();
 void exponentials();
+void tensors();
 
 // checks.cpp: each throws an Error that begins with the op's name.
 
@@ -69,7 +70,7 @@ R through_host(const char* name, const OpRef& op, const Tensor& x, const std::ar
   if (device.type() == std::string_view("meta")) {
     for (size_t i = 0; i < n; ++i) {
       results[i] =
-          empty(Ints(metas[i].sizes, size_t(metas[i].ndim)), Dtype(metas[i].dtype), device);
+          empty(Ints(metas[i].sizes, size_t(metas[i].ndim)), Dtype{metas[i].dtype}, device);
     }
   } else if (device == cpu) {
     fail(std::string(name) + ": its kernel did not take the call, and there is no other way");

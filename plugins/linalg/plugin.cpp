@@ -10,6 +10,7 @@ TENON_PLUGIN(linalg) {
   linalg_pack::spectra();
   linalg_pack::measures();
   linalg_pack::exponentials();
+  linalg_pack::tensors();
   linalg_pack::factor_kernels();
   linalg_pack::solve_kernels();
   linalg_pack::spectral_kernels();

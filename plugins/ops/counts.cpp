@@ -20,7 +20,6 @@ constinit ExpressionRef step_right{
     "_step_right(Tensor found, Tensor boundary, Tensor x, int step, int n) -> Tensor",
     "int(where(not (boundary > x) and found + step <= n, found + step, found))"};
 constinit ExpressionRef unequal{"_unequal(Tensor x, Tensor before) -> Tensor", "int(x != before)"};
-constinit ExpressionRef one_less{"_one_less(Tensor x) -> Tensor", "x - 1"};
 
 void expect_whole(const char* op, const Tensor& x) {
   if (x.dtype().is_float() || x.dtype() == bool_)
@@ -48,8 +47,8 @@ Tensor bincount_of(const Tensor& given, const Tensor& weights, int64_t minlength
   const Dtype dtype = !weights.defined() ? int64 : weights.dtype() == float32 ? float32 : float64;
   expect_countable("bincount", std::vector<int64_t>{n}, dtype);
   const Tensor each =
-      weights.defined() ? as_dtype(weights, dtype) : prim::fill(x.sizes(), 1, int64, x.device());
-  return prim::scatter(prim::fill({n}, 0, dtype, x.device()), 0, x, each, true);
+      weights.defined() ? as_dtype(weights, dtype) : spread(x.sizes(), 1, int64, x.device());
+  return prim::scatter(spread({n}, 0, dtype, x.device()), 0, x, each, true);
 }
 
 Tensor histogram_of(const Tensor& x, int64_t bins, double low, double high) {
@@ -71,8 +70,8 @@ Tensor histogram_of(const Tensor& x, int64_t bins, double low, double high) {
   const int64_t all = checked_add("histc", bins, 1);  // the last: what is outside
   expect_countable("histc", std::vector<int64_t>{all}, int64);
   const Tensor at = prim::elementwise(bin_of, flat, low, high, bins);
-  const Tensor counts = prim::scatter(prim::fill({all}, 0, int64, x.device()), 0, at,
-                                      prim::fill({x.numel()}, 1, int64, x.device()), true);
+  const Tensor counts = prim::scatter(spread({all}, 0, int64, x.device()), 0, at,
+                                      spread({x.numel()}, 1, int64, x.device()), true);
   return prim::copy(prim::slice(counts, 0, 0, bins), x.dtype());
 }
 
@@ -111,6 +110,66 @@ Tensor searched(const char* op, const Tensor& boundaries, const Tensor& x, bool 
   return out_int32 ? prim::copy(y, int32) : y;
 }
 
+constinit ExpressionRef bin_between{
+    "_bin_between(Tensor x, Tensor found, Tensor low, Tensor high, int bins) -> Tensor",
+    "int(where(x >= low and x <= high, min(found, bins) - 1, bins))"};
+
+// By the edges themselves, which rounding may put beside the place that a division would find.
+Tensor histogram_between(const Tensor& x, const Tensor& edges, const Tensor& weight, bool density) {
+  const char* name = "histogram";
+  expect_float(name, x);
+  const int64_t bins = edges.dim() == 1 ? edges.numel() - 1 : 0;
+  if (bins < 1 || edges.dtype() != x.dtype()) {
+    fail("histogram: bins are " + sizes_text(edges.sizes()) + " " + edges.dtype().name() +
+         ", expected two edges at least, in one dimension and as x of " + x.dtype().name());
+  }
+  if (weight.defined() && sizes_of(weight) != sizes_of(x)) {
+    fail("histogram: weight is " + sizes_text(weight.sizes()) + ", expected " +
+         sizes_text(x.sizes()) + " as x");
+  }
+  const Tensor flat = prim::reshape(wide(x), {x.numel()}), bounds = wide(edges);
+  const Tensor at =
+      prim::elementwise(bin_between, flat, searched(name, bounds, flat, false, true),
+                        prim::slice(bounds, 0, 0, 1), prim::slice(bounds, 0, bins, bins + 1), bins);
+  const Tensor each = weight.defined() ? as_dtype(prim::reshape(weight, {x.numel()}), float64)
+                                       : spread({x.numel()}, 1, int64, x.device());
+  // The last place is what is outside.
+  const Tensor all =
+      prim::scatter(spread({bins + 1}, 0, each.dtype(), x.device()), 0, at, each, true);
+  const Tensor counts = prim::slice(all, 0, 0, bins);
+  if (!density) return prim::copy(counts, x.dtype());
+  const Tensor widths =
+      as_dtype(sub(prim::slice(edges, 0, 1, bins + 1), prim::slice(edges, 0, 0, bins)), float64);
+  return prim::copy(div(counts, mul(widths, sum(counts))), x.dtype());
+}
+
+std::tuple<Tensor, Tensor> histogram_with_edges(const Tensor& x, int64_t bins, Floats range,
+                                                const Tensor& weight, bool density) {
+  expect_float("histogram", x);
+  if (bins < 1) fail("histogram: bins is " + std::to_string(bins) + ", expected 1 or more");
+  if (range.size() != 0 && range.size() != 2) {
+    fail("histogram: range has " + std::to_string(range.size()) +
+         " numbers, expected the least and the greatest");
+  }
+  double low = range.size() == 2 ? range[0] : 0, high = range.size() == 2 ? range[1] : 0;
+  if (range.size() == 0 && x.numel() > 0) {
+    low = as_dtype(prim::reduce(TN_REDUCE_MIN, x), float64).item<double>();
+    high = as_dtype(prim::reduce(TN_REDUCE_MAX, x), float64).item<double>();
+  }
+  if (!std::isfinite(low) || !std::isfinite(high) || low > high) {
+    fail("histogram: the range is from " + number_text(low) + " to " + number_text(high) +
+         ", expected finite numbers, of which the second is not below the first");
+  }
+  if (low == high) {
+    low -= 0.5;
+    high += 0.5;
+  }
+  expect_countable("histogram", Sizes{checked_add("histogram", bins, 1)}, x.dtype());
+  const Tensor values = wide(x), edges = linspace(low, high, bins + 1, values.dtype(), x.device());
+  return {as_dtype(histogram_between(values, edges, weight, density), x.dtype()),
+          as_dtype(edges, x.dtype())};
+}
+
 Tensor searched_sorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32,
                        bool right, optional<string_view> side, const Tensor& sorter) {
   if (side && *side != "left" && *side != "right")
@@ -141,9 +200,10 @@ Runs runs_of(const Tensor& x) {
   }
   Tensor begins = prim::fill({n}, 0, int64, x.device());
   if (n > 1 && x.size(1) > 0) {
+    const Tensor after = prim::slice(x, 0, 1, n), before = prim::slice(x, 0, 0, n - 1);
     const Tensor differs =
-        prim::reduce(TN_REDUCE_MAX, {prim::slice(x, 0, 1, n), prim::slice(x, 0, 0, n - 1)}, Ints(1),
-                     false, unequal);
+        x.size(1) == 1 ? prim::reshape(prim::elementwise(unequal, after, before), {n - 1})
+                       : prim::reduce(TN_REDUCE_MAX, {after, before}, Ints(1), false, unequal);
     begins = cat({prim::fill({1}, 0, int64, x.device()), differs});
   }
   const Tensor number = prim::scan(TN_REDUCE_SUM, begins, 0);
@@ -151,20 +211,21 @@ Runs runs_of(const Tensor& x) {
       cat({prim::fill({1}, 1, int64, x.device()), prim::slice(begins, 0, 1, n)});
   const Tensor places = prim::nonzero(first_one);
   const int64_t count = places.size(0);
-  const Tensor lengths = prim::scatter(prim::fill({count}, 0, int64, x.device()), 0, number,
-                                       prim::fill({n}, 1, int64, x.device()), true);
+  const Tensor lengths = prim::scatter(spread({count}, 0, int64, x.device()), 0, number,
+                                       spread({n}, 1, int64, x.device()), true);
   return {prim::reshape(places, {count}), number, lengths};
 }
 
 // The places of rows [n, m] in ascending order, by their columns from the last to the first.
 Tensor order_of_rows(const Tensor& x) {
-  Tensor order = prim::iota(x.size(0), 0, 1, int64, x.device());
+  Tensor order;
   for (int64_t column = x.size(1); column-- > 0;) {
     const Tensor keys = prim::reshape(prim::slice(x, 1, column, column + 1), {x.size(0)});
-    const Tensor next = std::get<1>(prim::sort(prim::gather(keys, 0, order), 0));
-    order = prim::gather(order, 0, next);
+    const Tensor in_order = order.defined() ? prim::gather(keys, 0, order) : keys;
+    const Tensor next = std::get<1>(prim::sort(in_order, 0));
+    order = order.defined() ? prim::gather(order, 0, next) : next;
   }
-  return order;
+  return order.defined() ? order : prim::iota(x.size(0), 0, 1, int64, x.device());
 }
 
 std::tuple<Tensor, Tensor, Tensor> distinct(const char* op, const Tensor& x, optional<int64_t> dim,
@@ -174,7 +235,10 @@ std::tuple<Tensor, Tensor, Tensor> distinct(const char* op, const Tensor& x, opt
   const Tensor parts = dim ? movedim(x, d, 0) : prim::reshape(x, {x.numel()});
   const int64_t n = parts.size(0), width = product(last_sizes(parts, parts.dim() - 1));
   Tensor rows = prim::reshape(parts, {n, width}), order;
-  if (sorts) {
+  if (sorts && width == 1) {
+    std::tie(rows, order) = prim::sort(prim::reshape(rows, {n}), 0);
+    rows = prim::reshape(rows, {n, 1});
+  } else if (sorts) {
     order = order_of_rows(rows);
     rows = index_select(rows, 0, order);
   }
@@ -183,7 +247,9 @@ std::tuple<Tensor, Tensor, Tensor> distinct(const char* op, const Tensor& x, opt
   sizes[0] = runs.first.numel();
   Tensor values = prim::reshape(index_select(rows, 0, runs.first), sizes);
   if (dim && d != 0) values = prim::copy(movedim(values, 0, d));
-  const Tensor inverse = sorts ? prim::scatter(order, 0, order, runs.number, false) : runs.number;
+  const Tensor inverse =
+      sorts ? prim::scatter(spread({n}, 0, int64, x.device()), 0, order, runs.number, false)
+            : runs.number;
   return {values, dim ? inverse : prim::reshape(inverse, x.sizes()), runs.lengths};
 }
 
@@ -229,6 +295,22 @@ void bins() {
       .no_gradient()
       .keeps_halves()
       .meaning(histogram_of);
+  op("histogram(Tensor x, int bins=100, float[] range=[], Tensor? weight=None, bool density=False) "
+     "-> (Tensor hist, Tensor bin_edges)")
+      .doc(
+          "How many elements of x lie in each of bins of one width over range, or the sums of "
+          "their "
+          "weights, in x's dtype, and the edges of the bins [bins + 1]. The last bin has its upper "
+          "edge. range empty: from the least to the greatest element, for which the call waits for "
+          "the device. density: divided so that the area is 1.")
+      .dynamic()
+      .no_gradient()
+      .keeps_halves()
+      .meaning(histogram_with_edges);
+  op("_histogram(Tensor x, Tensor bins, Tensor? weight=None, bool density=False) -> Tensor")
+      .no_gradient()
+      .keeps_halves()
+      .meaning(histogram_between);
   op("searchsorted(Tensor sorted_sequence, Tensor values, bool out_int32=False, bool right=False, "
      "str? side=None, Tensor? sorter=None) -> Tensor")
       .doc(

@@ -143,8 +143,8 @@ Tensor gumbel_softmax_of(const Tensor& logits, double tau, bool hard, int64_t di
   const int64_t d = wrap_dim("gumbel_softmax", dim, logits.dim());
   if (logits.dim() == 0) return prim::elementwise(straight_through, soft, ones_like(soft));
   const Tensor at = prim::reduce(TN_REDUCE_ARGMAX, soft.detach(), d, true);
-  const Tensor none = prim::fill(soft.sizes(), 0, soft.dtype(), soft.device());
-  const Tensor one = prim::fill(at.sizes(), 1, soft.dtype(), soft.device());
+  const Tensor none = spread(soft.sizes(), 0, soft.dtype(), soft.device());
+  const Tensor one = spread(at.sizes(), 1, soft.dtype(), soft.device());
   return prim::elementwise(straight_through, soft, prim::scatter(none, d, at, one, false));
 }
 

@@ -128,6 +128,9 @@ void signs_and_rounding() {
       .doc("The nearest whole number; halves go to the even one.")
       .method()
       .inplace();
+  // What round(x, decimals) is made of; factor is a power of ten.
+  op("_round_times(Tensor x, float factor) -> Tensor", "round(x * factor) / factor");
+  op("_round_by(Tensor x, float factor) -> Tensor", "round(x / factor) * factor");
   op("trunc(Tensor x) -> Tensor", "trunc(x)").doc("x without its fraction.").method().inplace();
   op("frac(Tensor x) -> Tensor", "x - trunc(x)")
       .doc("x - trunc(x): the fraction, with the sign of x.")

@@ -56,10 +56,10 @@ Tensor hot(const Tensor& given, int64_t num_classes) {
   std::vector<int64_t> sizes(index.sizes().begin(), index.sizes().end());
   sizes.push_back(1);
   Tensor at = prim::reshape(index, sizes);
-  Tensor one = prim::expand(prim::fill({}, 1, int64, index.device()), sizes);
+  Tensor one = spread(sizes, 1, int64, index.device());
   sizes.back() = num_classes;
   // By scatter, as PyTorch's: its kernel refuses a class that is out of range, without a read-back.
-  return prim::scatter(prim::fill(sizes, 0, int64, index.device()), -1, at, one, false);
+  return prim::scatter(spread(sizes, 0, int64, index.device()), -1, at, one, false);
 }
 
 constinit ExpressionRef less_one{"_less_one(Tensor x) -> Tensor", "x - 1"};
@@ -157,7 +157,7 @@ Tensor of_bags(string_view mode, const Tensor& total, const Tensor& counts) {
 // first is in bag -1, which scatter refuses.
 Tensor numbers_of_bags(const Tensor& offsets, int64_t n) {
   const auto filled = [&](int64_t length, int value) {
-    return prim::fill({length}, value, int64, offsets.device());
+    return spread({length}, value, int64, offsets.device());
   };
   const Tensor begins =
       prim::scatter(filled(n + 1, 0), 0, offsets, filled(offsets.numel(), 1), true);
@@ -172,7 +172,7 @@ Tensor as_rows(const Tensor& numbers, int64_t width) {
 // The sums of the rows of weight [.., d] at index [n], a bag from each of the offsets on.
 Tensor sums_of_bags(const Tensor& weight, const Tensor& index, const Tensor& offsets) {
   const int64_t d = weight.size(1);
-  const Tensor zeros = prim::fill({offsets.numel(), d}, 0, weight.dtype(), weight.device());
+  const Tensor zeros = spread({offsets.numel(), d}, 0, weight.dtype(), weight.device());
   return prim::scatter(zeros, 0, as_rows(numbers_of_bags(offsets, index.numel()), d),
                        prim::gather(weight, 0, as_rows(index, d)), true);
 }
@@ -181,7 +181,7 @@ std::vector<Tensor> gradient_of_sums(const Vjp& g, const Tensor& weight, const T
   const int64_t d = weight.size(1);
   const Tensor of_each =
       prim::gather(g.grad(), 0, as_rows(numbers_of_bags(offsets, index.numel()), d));
-  const Tensor zeros = prim::fill(weight.sizes(), 0, weight.dtype(), weight.device());
+  const Tensor zeros = spread(weight.sizes(), 0, weight.dtype(), weight.device());
   return {prim::scatter(zeros, 0, as_rows(index, d), of_each, true), Tensor(), Tensor()};
 }
 
@@ -242,7 +242,7 @@ Tensor bags(const Tensor& weight, const Tensor& index, BagOptions o) {
     return o.include_last_offset ? prim::slice(all_bags, 0, 0, count - 1) : all_bags;
   };
   auto filled = [&](Ints sizes, int value, Dtype dtype) {
-    return prim::fill(sizes, value, dtype, weight.device());
+    return spread(sizes, value, dtype, weight.device());
   };
   const Tensor bag = numbers_of_bags(first, n);
   const auto count_of = [&](const Tensor& each) {

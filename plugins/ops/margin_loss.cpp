@@ -159,7 +159,7 @@ Tensor margins_of_lists(const Tensor& input, const Tensor& target, Reduction kin
   const Tensor ends = prim::scan(TN_REDUCE_SUM, as_dtype(lt(s.target, 0), int64), 1);
   const Tensor listed = prim::elementwise(is_listed, s.target, ends);
   const Tensor at = clamp_min(s.target, 0);
-  const Tensor none = prim::fill({n, classes}, 0, int64, input.device());
+  const Tensor none = spread({n, classes}, 0, int64, input.device());
   const Tensor count = prim::scatter(none, 1, at, as_dtype(listed, int64), true);
   const Tensor own = unsqueeze(prim::gather(s.input, 1, at), 2);
   const Tensor loss = prim::elementwise(between, unsqueeze(s.input, 1), own, unsqueeze(listed, 2),

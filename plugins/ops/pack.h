@@ -158,6 +158,11 @@ inline Tensor as_float(const Tensor& x) {
 inline Tensor as_dtype(const Tensor& x, Dtype dtype) {
   return x.dtype() == dtype ? x : prim::copy(x, dtype);
 }
+// A number in each place, without memory for the places. scatter begins with a copy of what it is
+// given, so what is zero but for that is written once, and sources of one number are not written.
+inline Tensor spread(Ints sizes, int number, Dtype dtype, Device device) {
+  return prim::expand(prim::fill({}, number, dtype, device), sizes);
+}
 // Halves as float32, to be added up.
 inline Tensor wide(const Tensor& x) { return x.dtype().is_half() ? prim::copy(x, float32) : x; }
 

@@ -94,8 +94,8 @@ Tensor filled_at(const char* op, const Operand& x_or_number, int64_t dim, const 
       first_index, prim::reshape(as_index(op, "index", index), {-1}), x.size(d), x.size(d));
   Sizes sizes = sizes_of(x);
   sizes[size_t(d)] = line.size(0);
-  const Tensor marks = prim::fill(sizes, 1, bool_, x.device());
-  const Tensor none = prim::fill(x.sizes(), 0, bool_, x.device());
+  const Tensor marks = spread(sizes, 1, bool_, x.device());
+  const Tensor none = spread(x.sizes(), 0, bool_, x.device());
   const Tensor chosen = prim::scatter(none, d, index_along(op, x, d, line, marks), marks, false);
   return value.is_tensor() ? where(chosen, as_dtype(value.tensor(), x.dtype()), x)
                            : masked_fill(x, chosen, value);

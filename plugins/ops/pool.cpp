@@ -345,22 +345,25 @@ void define_adaptive(int64_t n, bool maximum, const char* schema) {
   const std::string op_name = name_of(schema);
   op(schema)
       .doc(maximum ? "The maxima of windows that together cover x [n, channels, ..], output_size "
-                     "of them."
+                     "of them; -1: as many as x has there."
                    : "The means of windows that together cover x [n, channels, ..], output_size of "
-                     "them.")
+                     "them; -1: as many as x has there.")
       .amp(Amp::widest)
       .infer([op_name, n](Tensor x, Ints output_size) {
         const char* name = op_name.c_str();
         expect_float(name, x);
-        const Sizes size = for_each_dim(name, "output_size", output_size, n, 1);
         const Sizes sizes = batched_sizes(name, x, n);
         expect_elements(name, sizes, n);
+        const Sizes size = adaptive_sizes(name, sizes, output_size, n);
         return batched_meta(x, n, joined_sizes({{sizes[0], sizes[1]}, size}));
       })
       .meaning([op_name, n, maximum](Tensor x, Ints output_size) {
         const char* name = op_name.c_str();
         expect_float(name, x);
-        Sizes size = for_each_dim(name, "output_size", output_size, n, 1);
+        const Sizes size = adaptive_sizes(name, batched_sizes(name, x, n), output_size, n);
+        // Where a size was left open a kernel may take the call now.
+        const bool was_open = std::ranges::find(output_size, -1) != output_size.end();
+        if (was_open) return call(("ops." + op_name).c_str(), x, Ints(size));
         return batched(name, x, n,
                        [&](const Tensor& b) { return adaptive_pool(name, b, size, maximum); });
       });
@@ -383,7 +386,7 @@ Tensor first_max_gradient(const Vjp& g, Tensor x, Ints dims) {
   flat[1] = product(Sizes(x.sizes().begin() + first, x.sizes().begin() + first + n));
   Sizes one{flat[0], 1, flat[2]};
   Tensor at = prim::reshape(place_of_max(x.detach(), dims), one);
-  Tensor dx = prim::scatter(prim::fill(flat, 0, x.dtype(), x.device()), 1, at,
+  Tensor dx = prim::scatter(spread(flat, 0, x.dtype(), x.device()), 1, at,
                             prim::reshape(g.grad(), one), false);
   return prim::reshape(dx, x.sizes());
 }

@@ -3,6 +3,7 @@
 #include "pack.h"
 
 #include <algorithm>
+#include <array>
 
 namespace tenon::ops_pack {
 namespace {
@@ -310,12 +311,116 @@ Tensor continued(const Tensor& x, const Padding& p, string_view mode) {
   return cat(list, p.dim);
 }
 
+// Where nothing is cut off: _border fills the result in place, its middle with x and then, dimension
+// by dimension, what lies in front and behind with copies of what is there already. _border_sum, its
+// gradient, adds these up again, from the dimension that was filled last. Each is the gradient of
+// the other.
+
+// One side of a dimension, from `to` on so many elements, and what they are copies of.
+struct Side {
+  int64_t to, from, count;
+};
+// `p.before` in front of n elements and `p.behind` behind them.
+std::array<Side, 2> sides_of(const Padding& p, int64_t n, string_view mode) {
+  const int64_t end = p.before + n;
+  if (mode == "circular") return {{{0, n, p.before}, {end, p.before, p.behind}}};
+  if (mode == "replicate") return {{{0, p.before, p.before}, {end, end - 1, p.behind}}};
+  return {{{0, p.before + 1, p.before}, {end, end - 1 - p.behind, p.behind}}};
+}
+// x with the middle alone of the dimensions that `list` names from `first` on; n are the sizes
+// without borders.
+Tensor middle_of(Tensor x, const std::vector<Padding>& list, size_t first, const Sizes& n) {
+  for (size_t i = first; i < list.size(); ++i) {
+    const Padding& p = list[i];
+    x = prim::slice(x, p.dim, p.before, p.before + n[size_t(p.dim)]);
+  }
+  return x;
+}
+Tensor part_of(const Tensor& x, int64_t d, int64_t begin, int64_t count) {
+  return prim::slice(x, d, begin, begin + count);
+}
+
+Tensor with_border(const Tensor& x, Ints pad, string_view mode) {
+  const std::vector<Padding> list = paddings(x, pad);
+  const Sizes n = sizes_of(x);
+  Sizes sizes = n;
+  for (const Padding& p : list) sizes[size_t(p.dim)] += p.before + p.behind;
+  Tensor y = Tensor::empty(sizes, x.dtype(), x.device());
+  middle_of(y, list, 0, n).copy_(x);
+  for (size_t i = 0; i < list.size(); ++i) {
+    const int64_t d = list[i].dim;
+    const Tensor here = middle_of(y, list, i + 1, n);
+    for (const Side& side : sides_of(list[i], n[size_t(d)], mode)) {
+      if (side.count == 0) continue;
+      const Tensor to = part_of(here, d, side.to, side.count);
+      if (mode == "replicate") {
+        to.copy_(prim::expand(part_of(here, d, side.from, 1), to.sizes()));
+      } else {
+        const Tensor from = part_of(here, d, side.from, side.count);
+        to.copy_(mode == "reflect" ? flip(from, d) : from);
+      }
+    }
+  }
+  return y;
+}
+
+Tensor border_sum(const Tensor& x, Ints pad, string_view mode) {
+  const std::vector<Padding> list = paddings(x, pad);
+  Sizes n = sizes_of(x);
+  for (const Padding& p : list) n[size_t(p.dim)] -= p.before + p.behind;
+  // Halves are added up in float32.
+  const Tensor y = x.dtype().is_half() ? wide(x) : prim::copy(x);
+  for (size_t i = list.size(); i-- > 0;) {
+    const int64_t d = list[i].dim;
+    const Tensor here = middle_of(y, list, i + 1, n);
+    for (const Side& side : sides_of(list[i], n[size_t(d)], mode)) {
+      if (side.count == 0) continue;
+      const Tensor border = part_of(here, d, side.to, side.count);
+      const Tensor own = part_of(here, d, side.from, mode == "replicate" ? 1 : side.count);
+      const Tensor more = mode == "replicate" ? sum(border, {d}, true)
+                          : mode == "reflect" ? flip(border, d)
+                                              : border;
+      own.copy_(add(own, more));
+    }
+  }
+  return prim::copy(middle_of(y, list, 0, n), x.dtype());
+}
+
+Tensor border_op(const char* name, const Tensor& x, Ints pad, string_view mode) {
+  return call(name, x, pad, std::string(mode).c_str());
+}
+
+// Whether _border makes this; an error where nothing does.
+bool has_plain_border(const Tensor& x, Ints pad, string_view mode) {
+  const std::vector<Padding> list = paddings(x, pad);
+  bool any = false;
+  for (const Padding& p : list) {
+    if (p.before < 0 || p.behind < 0) return false;
+    any = any || p.before > 0 || p.behind > 0;
+  }
+  if (!any) return false;
+  Sizes sizes = sizes_of(x);
+  for (const Padding& p : list) {
+    if (p.before == 0 && p.behind == 0) continue;
+    const int64_t n = x.size(p.dim), longest = std::max(p.before, p.behind);
+    expect_most(p, mode, n, longest, n,
+                mode == "circular"  ? n
+                : mode == "reflect" ? n - 1
+                                    : INT64_MAX);
+    const Parts parts = parts_of(p, n, mode);
+    sizes[size_t(p.dim)] = parts.front + (parts.end - parts.begin) + parts.behind;
+  }
+  expect_countable("pad", sizes, x.dtype());
+  return true;
+}
+
 Tensor padded(const Tensor& x, Ints pad, string_view mode, Operand value) {
   if (mode == "constant") return constant_pad(x, pad, value);
   if (mode != "reflect" && mode != "replicate" && mode != "circular") {
     fail("pad: mode is '" + std::string(mode) +
          "', expected 'constant', 'reflect', 'replicate' or 'circular'");
   }
+  if (has_plain_border(x, pad, mode)) return border_op("ops._border", x, pad, mode);
   // The gradients of what is there several times are added, for halves in float32.
   const bool is_half = x.dtype() == float16 || x.dtype() == bfloat16;
   Tensor y = is_half ? as_dtype(x, float32) : x;
@@ -383,6 +488,18 @@ void rearrange() {
       .keeps_halves()
       .meaning(constant_padded)
       .vjp(constant_pad_gradient);
+  op("_border(Tensor x, int[] pad, str mode) -> Tensor")
+      .keeps_halves()
+      .meaning(with_border)
+      .vjp([](const Vjp& g, Tensor, Ints pad, string_view mode) {
+        return border_op("ops._border_sum", g.grad(), pad, mode);
+      });
+  op("_border_sum(Tensor x, int[] pad, str mode) -> Tensor")
+      .keeps_halves()
+      .meaning(border_sum)
+      .vjp([](const Vjp& g, Tensor, Ints pad, string_view mode) {
+        return border_op("ops._border", g.grad(), pad, mode);
+      });
   op("cat(Tensor[] xs, int dim=0) -> Tensor")
       .doc("Tensors side by side along dim; other sizes are equal.")
       .amp(Amp::widest)

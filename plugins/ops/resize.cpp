@@ -72,6 +72,44 @@ Tensor cubic_along(const Tensor& x, int64_t d, int64_t out, double scale, bool a
   return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());
 }
 
+// With antialias an element is the mean of those below it, weighted by a filter at their distances,
+// which is as wide as the step where that is more than an element: Pillow's resampling, as a matrix
+// of weights for each dimension.
+constinit ExpressionRef filter_at{
+    "_filter_at(Tensor i, Tensor j, float scale, float width) -> Tensor",
+    "(j + 0.5 - scale * (i + 0.5)) / width"};
+constinit ExpressionRef is_below{
+    "_is_below(Tensor i, Tensor j, float scale, float reach) -> Tensor",
+    "let center = scale * (i + 0.5)\n"
+    "j >= trunc(center - reach + 0.5) and j < trunc(center + reach + 0.5)"};
+constinit ExpressionRef triangle{"_triangle(Tensor at, Tensor below) -> Tensor",
+                                 "where(below, max(1 - abs(at), 0), 0)"};
+// Keys' polynomials with the slope -0.5, as Pillow has it.
+constinit ExpressionRef cubic{"_cubic(Tensor at, Tensor below) -> Tensor",
+                              "let t = abs(at)\n"
+                              "where(below, where(t < 1, (1.5 * t - 2.5) * t * t + 1, where(t < 2, "
+                              "((-0.5 * t + 2.5) * t - 4) * t + 2, 0)), 0)"};
+constinit ExpressionRef share_of{"_share_of(Tensor weight, Tensor sum) -> Tensor", "weight / sum"};
+
+Tensor antialiased_along(const Tensor& x, int64_t d, int64_t out, double scale, bool is_cubic) {
+  const double width = std::max(scale, 1.0), reach = (is_cubic ? 2 : 1) * width;
+  const Dtype dtype = x.dtype() == float64 ? float64 : float32;
+  const Tensor i = prim::reshape(prim::iota(out, 0, 1, dtype, x.device()), {out, 1});
+  const Tensor j = prim::iota(x.size(d), 0, 1, dtype, x.device());
+  const Tensor weights = prim::elementwise(is_cubic ? cubic : triangle,
+                                           prim::elementwise(filter_at, i, j, scale, width),
+                                           prim::elementwise(is_below, i, j, scale, reach));
+  const Tensor sums = prim::reshape(prim::reduce(TN_REDUCE_SUM, weights, 1), {out, 1});
+  const Tensor shares = prim::elementwise(share_of, weights, sums);
+  const Sizes front = first_sizes(x, d), back = last_sizes(x, x.dim() - d - 1);
+  const Tensor lines =
+      as_dtype(prim::reshape(x, {product(front), x.size(d), product(back)}), dtype);
+  const Tensor y = back.empty() ? matmul(prim::reshape(lines, {product(front), x.size(d)}),
+                                         transpose(shares, 0, 1))
+                                : matmul(shares, lines);
+  return as_dtype(prim::reshape(y, joined_sizes({front, {out}, back})), x.dtype());
+}
+
 // The means of windows that cover x, as many as are wanted.
 Tensor area_of(const Tensor& x, const Sizes& out) {
   const char* ops[] = {"ops.adaptive_avg_pool1d", "ops.adaptive_avg_pool2d",
@@ -80,7 +118,7 @@ Tensor area_of(const Tensor& x, const Sizes& out) {
 }
 
 Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::string& mode,
-                    bool align_corners) {
+                    bool align_corners, bool antialias, bool recompute_scale_factor) {
   bool nearest = mode == "nearest" || mode == "nearest-exact";
   int64_t n = x.dim() - 2;
   const char* linear = n == 1 ? "linear" : n == 2 ? "bilinear" : "trilinear";
@@ -97,8 +135,13 @@ Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::
     fail("interpolate: align_corners is for linear, bilinear, bicubic and trilinear; mode is '" +
          mode + "'");
   }
+  if (antialias && mode != "bilinear" && !cubic)
+    fail("interpolate: antialias is for bilinear and bicubic of 4 dimensions; mode is '" + mode +
+         "'");
   if (size.empty() == scale_factor.empty())
     fail("interpolate: either size or scale_factor is needed, and not both");
+  if (recompute_scale_factor && scale_factor.empty())
+    fail("interpolate: recompute_scale_factor is for scale_factor, and size is given");
   Sizes out;
   if (!size.empty()) out = for_each_dim("interpolate", "size", size, n, 1);
   if (size.empty() && scale_factor.size() != 1 && int64_t(scale_factor.size()) != n) {
@@ -119,7 +162,7 @@ Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::
         fail("interpolate: a dimension of " + std::to_string(in) + " times " + number_text(factor) +
              " is more than 62 bits hold");
       to = int64_t(length);
-      scale = 1 / factor;
+      scale = recompute_scale_factor && to > 0 ? double(in) / double(to) : 1 / factor;
     } else {
       to = out[size_t(d)];
       scale = double(in) / double(to);
@@ -131,17 +174,20 @@ Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::
     if (align_corners) scale = to > 1 ? double(in - 1) / double(to - 1) : 0;
     if (area) {
       areas.push_back(to);
+    } else if (antialias) {
+      y = antialiased_along(y, 2 + d, to, scale, cubic);
     } else if (cubic) {
       y = cubic_along(y, 2 + d, to, scale, align_corners);
-    } else if (!nearest) {
-      y = linear_along(y, 2 + d, to, scale, align_corners);
+    } else if (!nearest) {  // a size that stays is left as it is, whatever the factor
+      if (in != to) y = linear_along(y, 2 + d, to, scale, align_corners);
     } else {
       y = pick(y, 2 + d,
                prim::elementwise(nearest_index, prim::iota(to, 0, 1, float32, x.device()), scale,
                                  mode == "nearest" ? 0.0 : 0.5, in - 1));
     }
   }
-  return area ? area_of(x, areas) : y;
+  if (area) return area_of(x, areas);
+  return y.is_same(x) ? prim::copy(x) : y;
 }
 
 // [.., channels r r, h, w] and [.., channels, h r, w r].
@@ -182,14 +228,18 @@ std::array<Tensor, 4> cubic_weights(const Tensor& part) {
 
 void resize() {
   op("interpolate(Tensor x, int[] size=[], float[] scale_factor=[], str mode=\"nearest\", bool "
-     "align_corners=False) -> Tensor")
+     "align_corners=False, bool antialias=False, bool recompute_scale_factor=False) -> Tensor")
       .doc(
           "x [n, channels, ..] at another size, or scaled by scale_factor. mode: nearest, "
           "nearest-exact, linear, bilinear, bicubic, trilinear, or area, the means of "
-          "adaptive_avg_pool.")
+          "adaptive_avg_pool. antialias: bilinear and bicubic take all elements below a new one, "
+          "as Pillow does. recompute_scale_factor: places are those of the size that scale_factor "
+          "gives, which is a whole number.")
       .amp(Amp::widest)
-      .meaning([](Tensor x, Ints size, Floats scale_factor, std::string mode, bool align_corners) {
-        return interpolated(x, size, scale_factor, mode, align_corners);
+      .meaning([](Tensor x, Ints size, Floats scale_factor, std::string mode, bool align_corners,
+                  bool antialias, bool recompute_scale_factor) {
+        return interpolated(x, size, scale_factor, mode, align_corners, antialias,
+                            recompute_scale_factor);
       });
   op("pixel_shuffle(Tensor x, int upscale_factor) -> Tensor")
       .doc(

@@ -57,7 +57,7 @@ Tensor reduced_at(const Scatter& s, const Tensor& x, const Tensor& index, const 
     return prim::scatter(to, d, index, ones_as(index), true);
   };
   const auto at_places = [&] {
-    const Tensor none = prim::fill(x.sizes(), 0, int64, x.device());
+    const Tensor none = spread(x.sizes(), 0, int64, x.device());
     return gt(with_ones(none), 0);
   };
   if (s.fold == Fold::sum || s.fold == Fold::mean) {

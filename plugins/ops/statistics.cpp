@@ -104,8 +104,8 @@ std::tuple<Tensor, Tensor> mode_of(const Tensor& x, int64_t dim, bool keepdim) {
       d);
   const Tensor run = prim::elementwise(less_one, prim::scan(TN_REDUCE_SUM, begins, d));
   const Sizes sizes = sizes_of(line.x);
-  const Tensor lengths = prim::scatter(prim::fill(sizes, 0, int64, x.device()), d, run,
-                                       prim::fill(sizes, 1, int64, x.device()), true);
+  const Tensor lengths = prim::scatter(spread(sizes, 0, int64, x.device()), d, run,
+                                       spread(sizes, 1, int64, x.device()), true);
   const Tensor length = prim::gather(lengths, d, run);
   const Tensor place = prim::reduce(TN_REDUCE_ARGMAX, length, d, true);
   const Tensor last = prim::elementwise(last_of_run, place, prim::gather(length, d, place));

@@ -88,8 +88,8 @@ void define_adaptive(int64_t n, const char* schema) {
       .meaning([op_name, n](Tensor x, Ints output_size) {
         const char* name = op_name.c_str();
         expect_float(name, x);
-        const Sizes out = for_each_dim(name, "output_size", output_size, n, 1);
         const Sizes sizes = batched_sizes(name, x, n);
+        const Sizes out = adaptive_sizes(name, sizes, output_size, n);
         auto [values, indices] = indexed_adaptive(name, prim::reshape(x, sizes), out);
         if (x.dim() == n + 2) return std::tuple{values, indices};
         const Sizes own = last_sizes(values, n + 1);
@@ -150,7 +150,7 @@ void define_unpool(int64_t n, const char* schema) {
         expect_countable(name, all, x.dtype());
         const Sizes line = joined_sizes({front, {product(last_sizes(x, n))}});
         const Tensor none =
-            prim::fill(joined_sizes({front, {product(plane)}}), 0, x.dtype(), x.device());
+            spread(joined_sizes({front, {product(plane)}}), 0, x.dtype(), x.device());
         const Tensor y =
             prim::scatter(none, 2, prim::reshape(index, line), prim::reshape(x, line), false);
         return prim::reshape(y, x.dim() == n + 2 ? all : joined_sizes({{sizes[1]}, plane}));

@@ -137,6 +137,17 @@ Sizes for_each_dim(const char* op, const char* what, Ints list, int64_t n, int64
   return list.size() == 1 ? Sizes(size_t(n), list[0]) : Sizes(list.begin(), list.end());
 }
 
+Sizes adaptive_sizes(const char* op, const Sizes& sizes, Ints output_size, int64_t n) {
+  Sizes out(output_size.begin(), output_size.end());
+  if (out == Sizes{-1}) out = Sizes(size_t(n), -1);
+  if (int64_t(out.size()) == n) {
+    for (size_t d = 0; d < out.size(); ++d) {
+      if (out[d] == -1) out[d] = sizes[2 + d];
+    }
+  }
+  return for_each_dim(op, "output_size", out, n, 1);
+}
+
 void set_out(const char* op, Windows* w, std::span<const int64_t> sizes, bool ceil_mode) {
   w->out.clear();
   for (size_t d = 0; d < w->kernel.size(); ++d) {

@@ -25,6 +25,8 @@ inline std::string name_of(std::string_view schema) {
 
 // One number for each of n dimensions; a list of one stands for all.
 Sizes for_each_dim(const char* op, const char* what, Ints list, int64_t n, int64_t at_least);
+// The output_size of an adaptive pool: -1 is what x has there, which has these sizes, two before the n.
+Sizes adaptive_sizes(const char* op, const Sizes& sizes, Ints output_size, int64_t n);
 // Of a private op, which anybody may call: each list has a number for each of the last dimensions
 // of x, and windows as they say fit into kMostPadded. An empty size is none.
 void expect_windows(const char* op, int64_t rank, Ints out, Ints kernel, Ints stride, Ints dilation,

@@ -173,7 +173,7 @@ std::vector<Batches> collect(const Object& optimizer, const States& states, cons
       for (const Slot& slot : slots(group, parameter)) {
         std::vector<Tensor>& states_of_batch = batch.states[list++];
         if (!slot.name) continue;
-        Tensor state = states.get(i, slot.name, parameter, Dtype(slot.dtype));
+        Tensor state = states.get(i, slot.name, parameter, Dtype{slot.dtype});
         if (!state.defined()) states.set(i, slot.name, state = slot.make(parameter, lr));
         states_of_batch.push_back(std::move(state));
       }

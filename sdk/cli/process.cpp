@@ -123,9 +123,9 @@ void check_output() {
 
 // The command's own, which the libraries that it loads find before the C library's.
 extern "C" {
-[[noreturn, gnu::visibility("default"), gnu::used]] void _exit(int code) {
+[[gnu::visibility("default"), gnu::used]] void _exit(int code) {
   if (tenon::cli::ended_early()) tenon::cli::refuse_end("_exit");
   tenon::cli::leave(code);
 }
-[[noreturn, gnu::visibility("default"), gnu::used]] void _Exit(int code) { ::_exit(code); }
+[[gnu::visibility("default"), gnu::used]] void _Exit(int code) { ::_exit(code); }
 }

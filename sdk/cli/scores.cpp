@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <ranges>
 
 #include <fmt/format.h>
 
 #include <tenon/metrics.hpp>
+
+#include "made.h"
 
 namespace tenon::cli {
 namespace {
@@ -38,8 +39,7 @@ double validation_loss(const Training& training) {
     return training.validation.at(places);
   };
   return mean_loss(training.model, loss_function(training),
-                   std::views::iota(int64_t{0}, (windows + batch - 1) / batch) |
-                       std::views::transform(batch_at));
+                   Made(0, (windows + batch - 1) / batch, batch_at));
 }
 
 // Those of the file that are not there yet.

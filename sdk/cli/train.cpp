@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +14,7 @@
 #include "compiled_text.h"
 #include "identity.h"
 #include "line_numbers.h"
+#include "made.h"
 #include "outputs.h"
 #include "progress.h"
 #include "run_folder.h"
@@ -254,8 +254,7 @@ Trained train_text(const Watch& watch) {
   if (loop.is_done()) return loop.trained();
   const auto label = [&](int64_t step) { return counted("step", step, steps); };
   loop.trainer().fit(
-      std::views::iota(first, steps) |
-          std::views::transform([&](int64_t) { return batches.next(); }),
+      Made(first, steps, [&](int64_t) { return batches.next(); }),
       {.first_step = first,
        .report_every = every,
        .on_step = [&](const Trainer::Step& step) { loop.on_step(step, label(step.step)); },

@@ -27,7 +27,7 @@ function(tenon_add_plugin target)
   set_target_properties(${target} PROPERTIES PREFIX lib POSITION_INDEPENDENT_CODE ON)
   target_compile_definitions(${target} PRIVATE TENON_PLUGIN_ID="${PLUGIN_ID}")
   target_compile_options(${target} PRIVATE -fvisibility=hidden
-    $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique -fvisibility-inlines-hidden>)
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique> $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>)
   if(TARGET tenon_build)  # inside Tenon's own tree
     target_link_libraries(${target} PRIVATE tenon_build)
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/sdk/include)

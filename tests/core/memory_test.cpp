@@ -287,6 +287,24 @@ TEST_F(Plain, SaysWhatFillsItWhenMemoryEnds) {
   EXPECT_OK(set_memory_limit(device, 0));
 }
 
+// A backend that knows why there is none says so as the cause.
+TEST_F(Plain, NamesWhatTheBackendSaidWhenMemoryEnds) {
+  state.code = TN_OUT_OF_MEMORY;
+  state.failure = "bank 3 of 4 is full";
+  tn_storage* storage = nullptr;
+  const std::string said = message(allocate_storage(device, nullptr, kMiB, &storage));
+  EXPECT_EQ(said.find("out of memory on " + device_text(device) + ": wanted 1.0 MiB; no limit"), 0u)
+      << said;
+  EXPECT_NE(said.find("\n  because bank 3 of 4 is full"), std::string::npos) << said;
+  // What was said before has nothing to do with a limit.
+  EXPECT_OK(set_memory_limit(device, 1024));
+  EXPECT_EQ(message(allocate_storage(device, nullptr, kMiB, &storage)).find("because"),
+            std::string::npos);
+  EXPECT_OK(set_memory_limit(device, 0));
+  state.failure = nullptr;
+  make(device, kMiB)->release();
+}
+
 TEST_F(Plain, EmptiesItsCacheBeforeItFails) {
   state.capacity = 8 * kMiB;
   make(device, 5 * kMiB)->release();

@@ -215,6 +215,36 @@ TEST_F(Cuda, ReducesDenseRowsAtAnyAddress) {
   }
 }
 
+// Neighbouring outputs in groups, with few and with many rows, at addresses where elements are read one
+// by one, too; and columns that are no whole groups.
+TEST_F(Cuda, ReducesGroupsOfColumns) {
+  for (const tn::Dtype dtype : {tn::float32, tn::float64, tn::float16, tn::int64, tn::uint8}) {
+    for (const int64_t columns : {8, 12, 24, 264}) {
+      for (const int64_t rows : {1, 3, 40, 700}) {
+        SCOPED_TRACE(std::string(dtype.name()) + " [" + std::to_string(rows) + ", " +
+                     std::to_string(columns) + "]");
+        const Tensor x = (shuffled(rows * columns, 61) + 500).reshape({rows, columns}).to(dtype);
+        const Tensor all = Tensor::empty({rows * columns + 8}, dtype, kCuda);
+        for (const int64_t offset : {0, 1, 8}) {
+          const Tensor y = all.narrow(0, offset, rows * columns).view({rows, columns}).copy_(x);
+          const Tensor sums = y.to(tn::float64).sum({0});
+          expect_same(sums, x.to(tn::float64).sum({0}));
+          expect_same(y.sum({0}).to(tn::float64), x.sum({0}).to(tn::float64));
+          expect_same(tn::amax(y, {0}), tn::amax(x, {0}));
+          expect_same(tn::argmin(y, 0), tn::argmin(x, 0));
+        }
+      }
+    }
+  }
+  // Kept dimensions on both sides, of which the last has the groups; and a row that stands for all.
+  const Tensor x = shuffled(3 * 50 * 2 * 16).reshape({3, 50, 2, 16}).to(tn::float64);
+  const Tensor row = shuffled(16).reshape({16, 1}).to(tn::float64);
+  const Tensor y = on_cuda(x), there = on_cuda(row);
+  expect_same(y.sum({1}), x.sum({1}));
+  expect_same(y.sum({0, 2}), x.sum({0, 2}));
+  expect_same((y.transpose(2, 3) * there).sum({1, 3}), (x.transpose(2, 3) * row).sum({1, 3}));
+}
+
 // Of several reduced dimensions, and with a mean that stands for a row.
 TEST_F(Cuda, ReducesGroupsOfSeveralDimensions) {
   for (const int64_t inner : {8, 12, 24}) {

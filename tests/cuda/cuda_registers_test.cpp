@@ -61,12 +61,15 @@ std::vector<Chosen> typical_programs(const std::vector<string>& texts) {
       {"where", {"Pack<float, 4>", " ? "}, {"double"}},
       {"integers, floor division", {"long long, 2>", "i_floordiv("}, {"float", "double"}},
       {"doubles", {"Pack<double, 2>", "v0 * v1"}, {}},
-      {"sum", {"\"reduce.cuh\"", "kSum", "Value = float", "at<float>"}, {"prologue"}},
-      {"sum of bfloat16", {"\"reduce.cuh\"", "kSum", "at<BFloat>"}, {"prologue"}},
-      {"sum with a prologue", {"\"reduce.cuh\"", "kSum", "Value = float", "prologue"}, {"double"}},
-      {"maximum", {"\"reduce.cuh\"", "kMax", "Value = float"}, {"prologue"}},
-      {"argmax", {"\"reduce.cuh\"", "kArgMax", "Value = float"}, {"prologue"}},
-      {"sum of integers", {"\"reduce.cuh\"", "kSum", "Value = long long"}, {"prologue"}},
+      {"sum", {"reduce_groups", "kSum", "Value = float", "at<float>"}, {"prologue"}},
+      {"sum of bfloat16", {"reduce_groups", "kSum", "at<BFloat>"}, {"prologue"}},
+      {"sum with a prologue", {"reduce_groups", "kSum", "Value = float", "prologue"}, {"double"}},
+      {"maximum", {"reduce_groups", "kMax", "Value = float"}, {"prologue"}},
+      {"argmax", {"reduce_groups", "kArgMax", "Value = float"}, {"prologue"}},
+      {"sum of integers", {"reduce_groups", "kSum", "Value = long long"}, {"prologue"}},
+      {"sum of columns", {"reduce_outputs", "kSum", "Value = float", "at<float>"}, {"prologue"}},
+      {"sum of columns, bfloat16", {"reduce_outputs", "kSum", "at<BFloat>"}, {"prologue"}},
+      {"argmin of columns", {"reduce_outputs", "kArgMin", "Value = float"}, {"prologue"}},
   };
   std::vector<Chosen> chosen;
   for (const Wanted& w : wanted) {
@@ -306,16 +309,19 @@ TEST(CudaPtx, CastsAndFillsTouch16BytesAtOnce) {
   EXPECT_GE(fills, 4);
 }
 
-// Groups of eight; those of one byte are read eight at once.
-TEST(CudaPtx, ReductionsOfDenseRowsRead16BytesAtOnce) {
+// Groups of eight values of an output, or of neighbouring outputs; those of one byte are read eight at once.
+TEST(CudaPtx, ReductionsOfDenseRowsAndColumnsRead16BytesAtOnce) {
   const Compiler compiler;
   if (!compiler.is_here()) GTEST_SKIP() << "libnvrtc.so.13 is not here";
   const std::regex group("= read_group<([\\w ]+)>\\(p, o, ([0-9]+)\\)");
   std::vector<string> texts = nvrtc::kept_texts();
   std::erase_if(texts, [](const string& text) { return !has(text, "\"reduce.cuh\""); });
-  int loads = 0;
-  for (size_t k = 0; k < texts.size(); k += long_form() ? 1 : 8) {
+  const auto in_columns = [](const string& text) { return has(text, "reduce_outputs"); };
+  std::stable_partition(texts.begin(), texts.end(), in_columns);
+  int loads = 0, columns = 0;
+  for (size_t k = 0; k < texts.size(); k += long_form() ? 1 : in_columns(texts[k]) ? 2 : 8) {
     const string& text = texts[k];
+    const char* kernel = in_columns(text) ? "reduce_outputs" : "reduce_groups";
     int wanted = 0;
     for (std::sregex_iterator i(text.begin(), text.end(), group), end; i != end; ++i) {
       const bool is_used = !has(text, "prologue(const") ||
@@ -323,10 +329,12 @@ TEST(CudaPtx, ReductionsOfDenseRowsRead16BytesAtOnce) {
       wanted += is_used ? bytes_of((*i)[1]) * 8 / 16 : 0;
     }
     const string ptx = compiler.compile(text, "80", true).ptx;
-    EXPECT_GE(count(entry_of(ptx, "reduce_groups"), kLoad), wanted) << text << ptx;
+    EXPECT_GE(count(entry_of(ptx, kernel), kLoad), wanted) << text << ptx;
     loads += wanted;
+    columns += in_columns(text) ? wanted : 0;
   }
   EXPECT_GT(loads, 20);
+  EXPECT_GT(columns, 4);
 }
 
 // The first line in which a text of floats computes with doubles. Two entries are meant to beside their

@@ -138,9 +138,22 @@ def exponentials():
         case("linalg.matrix_power", [regular(2, 3, 3), n], L.matrix_power)
 
 
+def tensors():
+    for a, ind in ((regular(6, 6).reshape(2, 3, 6), 2), (regular(6, 6).reshape(6, 3, 2), 1), (regular(4, 4), 1),
+                   (regular(8, 8).reshape(4, 2, 2, 4), 2)):
+        case("linalg.tensorinv", [a, ind], L.tensorinv)
+    case("linalg.tensorsolve", [regular(6, 6).reshape(2, 3, 6), x(2, 3)], L.tensorsolve)
+    case("linalg.tensorsolve", [regular(6, 6).reshape(6, 3, 2), x(6)], L.tensorsolve)
+    case("linalg.tensorsolve", [regular(6, 6).reshape(3, 2, 6).permute(2, 0, 1).contiguous(), x(3, 2), [0]], L.tensorsolve)
+    case("linalg.tensorsolve", [x(2, 6, 3), x(6), [0, -1]], L.tensorsolve)
+    for sizes, k in (((4, 3), 3), ((3, 3), 2), ((2, 5, 2), 2), ((3, 2), 0)):
+        case("linalg.householder_product", [x(*sizes), x(*sizes[:-2], k)], L.householder_product)
+
+
 factors()
 equations()
 determinants()
 spectra()
 exponentials()
+tensors()
 write("torch_linalg.json")

@@ -89,6 +89,17 @@ const Case kCases[] = {
      [](const Object& layer, const TensorList& in) { return masked(layer, in, padding(in), causal(in)); }, 0.420244491227, 0.182703354723, 1.20010653369},
     {"padding, mask of numbers", batch_first, {{2, 3, 4}},
      [](const Object& layer, const TensorList& in) { return masked(layer, in, padding(in), added(in)); }, 0.283262605551, 0.00781928427912, 1.36040428877},
+    {"learned key and value", [] { return MultiheadAttention(4, 2, {.add_bias_kv = true}); }, {{3, 2, 4}}, by_itself, -0.601263753802, -0.00910106203498, 1.56684387712},
+    {"key and value of zeros", [] { return MultiheadAttention(4, 2, {.batch_first = true, .add_zero_attn = true}); }, {{2, 3, 4}}, by_itself, 0.345540630564, -0.0837086147078, 0.946789217186},
+    {"both, without batch", [] { return MultiheadAttention(4, 2, {.add_bias_kv = true, .add_zero_attn = true}); }, {{3, 4}}, by_itself, -0.252156256952, 0.102465354182, 0.641031209364},
+    {"both, padding and mask", [] { return MultiheadAttention(4, 2, {.batch_first = true, .add_bias_kv = true, .add_zero_attn = true}); }, {{2, 3, 4}},
+     [](const Object& layer, const TensorList& in) { return masked(layer, in, padding(in), causal(in)); }, -0.495662850588, -0.0198926035982, 1.21439871184},
+    {"learned, mask of numbers", [] { return MultiheadAttention(4, 2, {.batch_first = true, .add_bias_kv = true}); }, {{2, 3, 4}},
+     [](const Object& layer, const TensorList& in) { return masked(layer, in, {}, added(in)); }, -0.383622503496, 0.044281975013, 1.30573752814},
+    {"learned, causal", [] { return MultiheadAttention(4, 2, {.batch_first = true, .add_bias_kv = true}); }, {{2, 3, 4}},
+     [](const Object& layer, const TensorList& in) { return masked(layer, in, {}, {}, true); }, -0.477309297636, 0.111063887167, 1.5250170947},
+    {"both, kdim and vdim", [] { return MultiheadAttention(4, 2, {.kdim = 3, .vdim = 2, .batch_first = true, .add_bias_kv = true, .add_zero_attn = true}); }, {{2, 3, 4}, {2, 5, 3}, {2, 5, 2}},
+     [](const Object& layer, const TensorList& in) { return layer(in[0], in[1], in[2]); }, 0.0286088624562, -0.0440934088754, 0.686428331911},
     {"encoder layer", [] { return TransformerEncoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0}); }, {{3, 2, 4}},
      [](const Object& layer, const TensorList& in) { return layer(in[0]); }, -1.15487298478, -0.00378870664697, -0.0314910631148},
     {"encoder layer, norm first, gelu, causal", [] { return TransformerEncoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0, .activation = "gelu", .layer_norm_eps = 1e-3, .batch_first = true, .norm_first = true}); }, {{2, 3, 4}},
@@ -146,6 +157,9 @@ TEST(AttentionLayers, NamesArePyTorchs) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(names_of(MultiheadAttention(4, 2).state_dict()),
             (Names{"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"}));
+  EXPECT_EQ(names_of(MultiheadAttention(4, 2, {.add_bias_kv = true}).state_dict()),
+            (Names{"in_proj_weight", "in_proj_bias", "bias_k", "bias_v", "out_proj.weight",
+                   "out_proj.bias"}));
   EXPECT_EQ(names_of(MultiheadAttention(4, 2, {.bias = false, .kdim = 3}).state_dict()),
             (Names{"q_proj_weight", "k_proj_weight", "v_proj_weight", "out_proj.weight"}));
   EXPECT_EQ(

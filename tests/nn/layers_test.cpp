@@ -110,6 +110,13 @@ TEST_P(Layers, OptionsThatDoNotFitAreRefused) {
               }).starts_with("no layer or optimizer is named 'Linaer'; did you mean 'Linear'?"));
 }
 
+TEST_P(Layers, SequentialRefusesWhatIsNoLayer) {
+  const tn::Tensor parameter = tn::zeros({1}, {}, device).requires_grad_();
+  EXPECT_EQ(
+      message_of([&] { Sequential(ReLU(), tn::optim::SGD({parameter})); }),
+      "Sequential could not be made\n  because module 1 is the optimizer SGD, expected a layer");
+}
+
 TEST_P(Layers, AnErrorNamesTheLayersOnItsWay) {
   const tn::Object model = Sequential(ReLU(), Sequential(Linear(128, 3)));
   model.to(device);
@@ -230,6 +237,16 @@ TEST_P(Layers, ThoseThatDraw) {
   // Without samples: the first dimension are the channels.
   const tn::Tensor one = Dropout2d()(tn::ones({4, 3, 2}, {}, device)).flatten(1);
   EXPECT_EQ(one.amax(1).to_vector<float>(), (-((-one).amax(1))).to_vector<float>());
+  // Selu's lower limit, scaled and shifted so that numbers of mean 0 and variance 1 keep both.
+  const tn::Tensor z = tn::randn({20, 50, 40}, {}, device);
+  for (const tn::Object& alpha : {AlphaDropout(0.3), FeatureAlphaDropout(0.3)}) {
+    const tn::Tensor kept = alpha(z);
+    EXPECT_NEAR(kept.mean().item<double>(), 0, 0.15) << alpha.type_name();
+    EXPECT_NEAR(tn::std(kept).item<double>(), 1, 0.15) << alpha.type_name();
+    EXPECT_FALSE(tn::equal(kept, z)) << alpha.type_name();
+    alpha.eval();
+    EXPECT_TRUE(tn::equal(alpha(z), z)) << alpha.type_name();
+  }
 }
 
 TEST_P(Layers, EmbeddingBagIsItsOp) {
@@ -289,6 +306,7 @@ TEST_P(Layers, WhatTheOtherLayersRefuse) {
   made([] { RMSNorm({}); }, "normalized_shape is empty, expected at least one size");
   made([] { InstanceNorm1d(0); }, "num_features is 0, expected at least 1");
   made([] { Dropout2d(-0.5); }, "dropout: p is -0.5, expected 0 to 1");
+  made([] { AlphaDropout(1.5); }, "p is 1.500000, expected a probability, 0 to 1");
   const auto called = [&](const tn::Object& layer, const std::string& text) {
     layer.to(device);
     EXPECT_EQ(message_of([&] { layer(x); }), text);

@@ -154,6 +154,21 @@ TEST_P(Layers, ListsAndDictionariesOfModules) {
   EXPECT_EQ(message_of([&] { parameters[2]; }),
             "ParameterList: index 2 is out of range for 2 parameters");
   EXPECT_EQ(parameters.clone().to_vector().size(), 2u);
+
+  const tn::nn::ParameterDict scales({{"left", tn::zeros({2})}, {"right", tn::ones({3})}});
+  scales.insert("left", tn::full({4}, 2.0));
+  EXPECT_EQ(scales.keys(), (std::vector<std::string>{"left", "right"}));
+  EXPECT_TRUE(scales["left"].requires_grad());
+  EXPECT_EQ(scales["left"].sizes(), (std::vector<int64_t>{4}));
+  EXPECT_TRUE(scales.contains("right"));
+  EXPECT_FALSE(scales.contains("top"));
+  EXPECT_EQ(message_of([&] { scales["rihgt"]; }),
+            "ParameterDict has no tensor 'rihgt'; did you mean 'right'?");
+  const tn::nn::ParameterDict copy = scales.clone();
+  EXPECT_FALSE(copy["left"].is_same(scales["left"]));
+  EXPECT_EQ(copy.items()[0].first, "left");
+  EXPECT_EQ(copy.state_dict()["right"].sizes(), (std::vector<int64_t>{3}));
+  EXPECT_TRUE(tn::nn::ParameterDict().empty());
 }
 
 TEST_P(Layers, TheTreeIsWalkedAsPyTorchWalksIt) {

@@ -1,6 +1,7 @@
 // Smaller functions that programs use daily: what they refuse, and what PyTorch's values do not
 // show. Values and gradients are PyTorch's, in tests/data/torch_values_daily.json.
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "refusals.h"
@@ -134,6 +135,18 @@ TEST(Numbers, SayWhatTheyRefuse) {
        "cumulative_trapezoid: x is [2] for y of [2, 3], expected [3] or the sizes of y"},
       {[](tn::Device d) { tn::dist(places_on(d, {2}), places_on(d, {2})); },
        "dist: x1 is int64, x2 is int64; expected a floating dtype of one of them"},
+      {[](tn::Device d) { tn::round(places_on(d, {2}), 1); },
+       "round: x is int64, expected a floating dtype for decimals of 1"},
+      {[](tn::Device d) { zeros_on(d, {2}).round(-309); },
+       "round: decimals is -309, expected -308 to 308"},
+      {[](tn::Device d) {
+         tn::tensordot(zeros_on(d, {2, 3}), zeros_on(d, {2}), 2);
+       },
+       "tensordot: dims is 2, expected 0 to 1"},
+      {[](tn::Device d) {
+         tn::tensordot(zeros_on(d, {2, 3}), zeros_on(d, {2}), 1);
+       },
+       "tensordot: dimensions [1] of a [2, 3] and [0] of b [2] differ, expected the same sizes"},
       {[](tn::Device d) { tn::logspace(0, 1, -1, 10, {}, d); },
        "logspace: steps is -1, at least 0 is needed"},
       {[](tn::Device d) { tn::hann_window(-1, true, {}, d); },
@@ -141,6 +154,63 @@ TEST(Numbers, SayWhatTheyRefuse) {
       {[](tn::Device d) { tn::kaiser_window(4, true, 12, tn::int64, d); },
        "kaiser_window: dtype is int64, expected a floating dtype"},
   });
+}
+
+TEST(Numbers, AreRoundedToDecimalsAsPyTorchDoes) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({0.12345, 1.005, -2.675, 1234.5678, 0.0}, tn::float64).to(d);
+    const double inf = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(tn::round(x, 2).to_vector<double>(),
+              (std::vector<double>{0.12, 1.0, -2.68, 1234.57, 0.0}));
+    EXPECT_EQ(x.round(0).to_vector<double>(), (std::vector<double>{0, 1, -3, 1235, 0}));
+    EXPECT_EQ(x.round(-2).to_vector<double>(), (std::vector<double>{0, 0, -0.0, 1200, 0}));
+    EXPECT_EQ(tn::tensor({25.0, 35.0, inf}).to(d).round(-1).to_vector<float>(),
+              (std::vector<float>{20, 40, std::numeric_limits<float>::infinity()}));
+    EXPECT_EQ(places_on(d, {3}).round(0).dtype(), tn::int64);
+    const Tensor y = x.detach().requires_grad_();
+    tn::sum(tn::round(y, 3)).backward();
+    EXPECT_EQ(tn::sum(y.grad()).item<double>(), 0);  // flat but for its steps, as PyTorch has it
+  }
+}
+
+TEST(Numbers, HistogramsTakeTheirEdges) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({0.5, 1.0, 1.5, 3.0, 4.0, NAN}).to(d);
+    const auto [hist, edges] = tn::histogram(x, tn::tensor({0.0, 1.0, 3.0}).to(d));
+    EXPECT_EQ(hist.to_vector<float>(), (std::vector<float>{1, 3}));
+    EXPECT_EQ(edges.to_vector<float>(), (std::vector<float>{0, 1, 3}));
+    // Rounding puts tenths on this or that side of an edge; the last edge belongs to its bin. Values:
+    // PyTorch 2.15.
+    const Tensor tenths = tn::arange(0, 11, 1, tn::float64, d) / 10;
+    const auto bins_of = [](const Tensor& t) {
+      return std::get<0>(tn::histogram(t, {.bins = 10, .range = {0.0, 1.0}})).to_vector<float>();
+    };
+    EXPECT_EQ(bins_of(tenths), (std::vector<float>{1, 1, 2, 0, 1, 1, 1, 1, 1, 2}));
+    EXPECT_EQ(bins_of(tenths.to(tn::float32)), (std::vector<float>{1, 1, 1, 1, 1, 1, 1, 1, 1, 2}));
+    // NaN is in no bin; a range that is given is not looked for.
+    EXPECT_EQ(std::get<0>(tn::histogram(x, {.bins = 2, .range = {0.0, 4.0}})).to_vector<float>(),
+              (std::vector<float>{3, 2}));
+  }
+}
+
+TEST(Forms, OtherNamesAreTheSame) {
+  const Tensor x = tn::tensor({{3.0, 0.0}, {1.0, 2.0}});
+  EXPECT_EQ(tn::ravel(x).to_vector<float>(), (std::vector<float>{3, 0, 1, 2}));
+  EXPECT_EQ(tn::msort(x).to_vector<float>(), (std::vector<float>{1, 0, 3, 2}));
+  EXPECT_EQ(tn::argwhere(x).to_vector<int64_t>(), (std::vector<int64_t>{0, 0, 1, 0, 1, 1}));
+  EXPECT_EQ(tn::true_divide(x, 2).to_vector<float>(), (std::vector<float>{1.5, 0, 0.5, 1}));
+  EXPECT_EQ(tn::vdot(x[0], x[1]).item<float>(), 3);
+}
+
+TEST(Numbers, TensordotTakesANumberOfDimensions) {
+  for (const tn::Device d : devices()) {
+    const Tensor a = tn::arange(0, 24, 1, tn::float32, d).view({2, 3, 4}), b = a.view({3, 4, 2});
+    EXPECT_TRUE(tn::equal(tn::tensordot(a, b, 2), tn::matmul(a.view({2, 12}), b.view({12, 2}))));
+    EXPECT_TRUE(tn::equal(tn::tensordot(a, b, 2), tn::tensordot(a, b)));
+    const Tensor outer = tn::tensordot(a, b, 0);
+    EXPECT_EQ(outer.sizes(), (std::vector<int64_t>{2, 3, 4, 3, 4, 2}));
+    EXPECT_EQ((outer[{1, 2, 3, 0, 1, 1}].item<float>()), 23 * 3);
+  }
 }
 
 // Euclid's algorithm takes the most steps for neighbours in Fibonacci's sequence, whose divisor is

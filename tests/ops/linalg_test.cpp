@@ -400,6 +400,39 @@ TEST(Linalg, SaysWhatItRefuses) {
          std::get<0>(la::qr(zeros_on(d, {3, 2}).requires_grad_(), "complete")).sum().backward();
        },
        "with mode 'complete' there is no gradient for matrices of more rows than columns"},
+      {[](tn::Device d) {
+         la::tensorinv(zeros_on(d, {2, 2}), 2);
+       },
+       "tensorinv: ind is 2 and a [2, 2], expected at least 1 dimension in front of ind, and "
+       "behind it"},
+      {[](tn::Device d) {
+         la::tensorinv(zeros_on(d, {2, 3, 5}));
+       },
+       "tensorinv: a is [2, 3, 5] and ind 2, expected as many elements in front of ind as behind "
+       "it"},
+      {[](tn::Device d) {
+         la::tensorinv(zeros_on(d, {3, 3}), 1);
+       },
+       "is singular"},
+      {[](tn::Device d) {
+         la::tensorsolve(zeros_on(d, {2, 3, 5}), zeros_on(d, {2, 3}));
+       },
+       "tensorsolve: a is [2, 3, 5] and b [2, 3], expected as many elements as b has in the first "
+       "2 "
+       "dimensions of a, and in the others"},
+      {[](tn::Device d) {
+         la::tensorsolve(zeros_on(d, {2, 2}), zeros_on(d, {2}), {0, 0});
+       },
+       "tensorsolve: dims are [0, 0] of a [2, 2], expected each at most once, and that a has them"},
+      {[](tn::Device d) {
+         la::tensorsolve(zeros_on(d, {2, 2}), tn::zeros({2}, tn::float64, d));
+       },
+       "tensorsolve: a is float32 and b is float64, expected one dtype"},
+      {[](tn::Device d) {
+         la::householder_product(zeros_on(d, {2, 3}), zeros_on(d, {2}));
+       },
+       "householder_product: a is [2, 3] and tau [2], expected a [.., m, n] with at most m columns "
+       "and tau [.., k] with at most n elements"},
   });
 }
 

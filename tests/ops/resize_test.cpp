@@ -82,6 +82,20 @@ TEST(Resize, NearestTakesIntegers) {
             (std::vector<int64_t>{1, 1, 2, 2}));
 }
 
+// What stands alone stays: the weights of each new element add up to 1, also in lower precision.
+TEST(Resize, AntialiasKeepsAConstant) {
+  for (const tn::Device d : devices()) {
+    for (const char* mode : {"bilinear", "bicubic"}) {
+      for (const tn::Dtype dtype : {tn::float32, tn::float16, tn::bfloat16}) {
+        const Tensor x = tn::full({1, 2, 37, 5}, 3, dtype, d);
+        const Tensor y =
+            tn::interpolate(x, {.size = {4, 9}, .mode = mode, .antialias = true}).to(tn::float32);
+        EXPECT_LT(tn::amax(tn::abs(y - 3)).item<float>(), 1e-5) << mode << " " << dtype.name();
+      }
+    }
+  }
+}
+
 TEST(Resize, Errors) {
   Tensor x = tn::zeros({1, 4, 3, 3});
   expect_error([&] { tn::interpolate(x, {.size = 2, .mode = "linear"}); },
@@ -100,6 +114,12 @@ TEST(Resize, Errors) {
                "interpolate: dimension 2 would go from 3 to 0, expected at least 1 each");
   expect_error([&] { tn::interpolate(x, {.size = 2, .align_corners = true}); },
                "interpolate: align_corners is for");
+  expect_error([&] { tn::interpolate(x, {.size = 2, .antialias = true}); },
+               "interpolate: antialias is for bilinear and bicubic of 4 dimensions; mode is "
+               "'nearest'");
+  expect_error(
+      [&] { tn::interpolate(x, {.size = 2, .mode = "bilinear", .recompute_scale_factor = true}); },
+      "interpolate: recompute_scale_factor is for scale_factor, and size is given");
   expect_error([&] { tn::interpolate(x.to(tn::int64), {.size = 2, .mode = "bilinear"}); },
                "interpolate: x is int64, expected a floating dtype");
   expect_error([&] { tn::pixel_shuffle(x, 3); },

@@ -103,6 +103,23 @@ TEST(Statistics, CountErrors) {
   expect_error([&] { tn::histc(x, {.bins = 0}); }, "histc: bins is 0, expected 1 or more");
   expect_error([&] { tn::histc(x, {.bins = 3, .min = 2, .max = 1}); },
                "histc: min is 2, above max, 1");
+  expect_error([&] { tn::histogram(x, {.bins = 0}); }, "histogram: bins is 0, expected 1 or more");
+  expect_error([&] { tn::histogram(x, {.range = {1.0}}); },
+               "histogram: range has 1 numbers, expected the least and the greatest");
+  expect_error(
+      [&] {
+        tn::histogram(x, {.range = {2.0, 1.0}});
+      },
+      "histogram: the range is from 2 to 1, expected finite numbers, of which the second is not "
+      "below the first");
+  expect_error([&] { tn::histogram(x / 0); }, "histogram: the range is from inf to inf, expected");
+  expect_error([&] { tn::histogram(x, {.weight = tn::ones({1})}); },
+               "histogram: weight is [1], expected [2] as x");
+  expect_error([&] { tn::histogram(x, tn::ones({1})); },
+               "histogram: bins are [1] float32, expected two edges at least, in one dimension and "
+               "as x of float32");
+  expect_error([&] { tn::histogram(x.to(tn::int64)); },
+               "histogram: x is int64, expected a floating");
   expect_error([&] { tn::histc(x / 0); },
                "histc: the range is from inf to inf, expected finite numbers");
   expect_error([&] { tn::histc(whole); }, "histc: x is int64, expected a floating dtype");

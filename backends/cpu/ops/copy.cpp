@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <cwchar>
+#include <utility>
 
 #include "cpu.h"
 #include "ops/copy.h"
@@ -35,16 +36,45 @@ void transpose(T* y, const T* x, int64_t rows, int64_t columns, int64_t y_row, i
   }
 }
 
+// y[j] = x[-j], by 16 bytes.
+template <typename T>
+void copy_backwards(T* y, const T* x, int64_t n) {
+  constexpr int64_t kLanes = 16 / static_cast<int64_t>(sizeof(T));
+  typedef T Some __attribute__((vector_size(16)));
+  const auto turned = []<int... I>(Some some, std::integer_sequence<int, I...>) {
+    return __builtin_shufflevector(some, some, (static_cast<int>(kLanes) - 1 - I)...);
+  };
+  int64_t j = 0;
+  for (; j + kLanes <= n; j += kLanes) {
+    Some some;
+    std::memcpy(&some, x - j - (kLanes - 1), sizeof some);
+    some = turned(some, std::make_integer_sequence<int, static_cast<int>(kLanes)>());
+    std::memcpy(y + j, &some, sizeof some);
+  }
+  for (; j < n; ++j) y[j] = x[-j];
+}
+
+// The library's loops are of the processor's widest vectors; std::fill's are of single elements.
+template <typename T>
+void fill_dense(T* y, int64_t n, T value) {
+  if (value == T{0}) {
+    std::memset(y, 0, static_cast<size_t>(n) * sizeof(T));
+  } else if constexpr (sizeof(T) == sizeof(wchar_t)) {
+    std::wmemset(reinterpret_cast<wchar_t*>(y), static_cast<wchar_t>(value),
+                 static_cast<size_t>(n));
+  } else {
+    std::fill_n(y, n, value);
+  }
+}
+
 template <typename T>
 void copy_row(T* y, const T* x, int64_t n, int64_t y_stride, int64_t x_stride) {
   if (y_stride == 1 && x_stride == 1) {
     std::memcpy(y, x, static_cast<size_t>(n) * sizeof(T));
     return;
   }
-  if (y_stride == 1 && x_stride == -1) {
-    for (int64_t j = 0; j < n; ++j) y[j] = x[-j];
-    return;
-  }
+  if (y_stride == 1 && x_stride == -1) return copy_backwards(y, x, n);
+  if (y_stride == 1 && x_stride == 0) return fill_dense(y, n, *x);
   for (int64_t j = 0; j < n; ++j) {
     y[j * y_stride] = x[j * x_stride];
   }
@@ -118,19 +148,6 @@ void number_to_element(const tn_value& number, tn_dtype dtype, void* element) {
   const Cell cells[] = {{static_cast<char*>(element)}, {reinterpret_cast<char*>(&source.as)}};
   const Step step = {table().store[type][dtype], 0, 1, 0, 0};
   step.fn(cells, step, 1);
-}
-
-// The library's loops are of the processor's widest vectors; std::fill's are of single elements.
-template <typename T>
-void fill_dense(T* y, int64_t n, T value) {
-  if (value == T{0}) {
-    std::memset(y, 0, static_cast<size_t>(n) * sizeof(T));
-  } else if constexpr (sizeof(T) == sizeof(wchar_t)) {
-    std::wmemset(reinterpret_cast<wchar_t*>(y), static_cast<wchar_t>(value),
-                 static_cast<size_t>(n));
-  } else {
-    std::fill_n(y, n, value);
-  }
 }
 
 template <typename T>

@@ -26,7 +26,8 @@ struct Indexed {
   const tn_tensor& far;
   const tn_tensor& near;
   const tn_tensor& index;
-  int32_t ndim;  // a tensor without dimensions counts as one of size one
+  int32_t
+      ndim;  // without last ones of size 1; a tensor without dimensions counts as one of size one
   int32_t dim;
   int64_t size_;        // of far along dim
   int32_t n_outer = 0;  // dimensions in front of those of a row
@@ -39,6 +40,8 @@ struct Indexed {
         index(i),
         ndim(i.ndim),
         dim(static_cast<int32_t>(d < 0 ? d + i.ndim : d)) {
+    // Behind `dim`, those have nothing to move as a whole.
+    while (ndim - 1 > dim && index.sizes[ndim - 1] == 1) --ndim;
     size_ = ndim > 0 ? far.sizes[dim] : 1;
     if (ndim > 0) {
       n_outer = ndim - 1;
@@ -80,7 +83,7 @@ struct Indexed {
     tn_tensor once = index;
     once.sizes = sizes;
     once.numel = 1;
-    for (int32_t d = 0; d < ndim; ++d) {
+    for (int32_t d = 0; d < index.ndim; ++d) {
       sizes[d] = index.strides[d] == 0 ? 1 : index.sizes[d];
       once.numel *= sizes[d];
     }
@@ -129,7 +132,8 @@ struct Indexed {
       ++i;
     });
     int64_t element = 0;
-    for (int64_t d = ndim, weight = 1; d-- > 0; weight *= full_sizes[d], flat /= index.sizes[d])
+    for (int64_t d = index.ndim, weight = 1; d-- > 0;
+         weight *= full_sizes[d], flat /= index.sizes[d])
       element += flat % index.sizes[d] * weight;
     check(error(host, TN_INVALID_ARGUMENT,
                 "%s: index %lld (element %lld of index) is out of range for dimension %d of size "

@@ -17,9 +17,9 @@ TENON_INLINE Vec<T> fold_lanes(Vec<T> a, Vec<T> b) {
   } else if constexpr (__is_same(F, Mul)) {
     return a * b;
   } else if constexpr (__is_same(F, Max)) {
-    return (a > b) | (a != a) ? a : b;
+    return ((a > b) | (a != a)) ? a : b;
   } else {
-    return (a < b) | (a != a) ? a : b;
+    return ((a < b) | (a != a)) ? a : b;
   }
 }
 

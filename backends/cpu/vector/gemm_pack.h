@@ -22,35 +22,24 @@ struct Four {
   typedef T type __attribute__((vector_size(4 * sizeof(T))));
   typedef T unaligned __attribute__((vector_size(4 * sizeof(T)), aligned(alignof(T)), may_alias));
 };
-template <typename T>
-struct Mask;
-template <>
-struct Mask<float> {
-  using type = Four<int32_t>::type;
-};
-template <>
-struct Mask<double> {
-  using type = Four<int64_t>::type;
-};
 
 // d[j * pitch + i] = s[i * stride + j] for i, j < 4.
 template <typename T>
 TENON_INLINE void transpose_4x4(T* d, int64_t pitch, const T* s, int64_t stride) {
   using V = typename Four<T>::unaligned;
-  using M = typename Mask<T>::type;
   using W = typename Four<T>::type;
   const W r0 = *reinterpret_cast<const V*>(s);
   const W r1 = *reinterpret_cast<const V*>(s + stride);
   const W r2 = *reinterpret_cast<const V*>(s + 2 * stride);
   const W r3 = *reinterpret_cast<const V*>(s + 3 * stride);
-  const W a = __builtin_shuffle(r0, r1, M{0, 4, 1, 5});
-  const W b = __builtin_shuffle(r0, r1, M{2, 6, 3, 7});
-  const W c = __builtin_shuffle(r2, r3, M{0, 4, 1, 5});
-  const W e = __builtin_shuffle(r2, r3, M{2, 6, 3, 7});
-  *reinterpret_cast<V*>(d) = __builtin_shuffle(a, c, M{0, 1, 4, 5});
-  *reinterpret_cast<V*>(d + pitch) = __builtin_shuffle(a, c, M{2, 3, 6, 7});
-  *reinterpret_cast<V*>(d + 2 * pitch) = __builtin_shuffle(b, e, M{0, 1, 4, 5});
-  *reinterpret_cast<V*>(d + 3 * pitch) = __builtin_shuffle(b, e, M{2, 3, 6, 7});
+  const W a = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
+  const W b = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
+  const W c = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
+  const W e = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
+  *reinterpret_cast<V*>(d) = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+  *reinterpret_cast<V*>(d + pitch) = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+  *reinterpret_cast<V*>(d + 2 * pitch) = __builtin_shufflevector(b, e, 0, 1, 4, 5);
+  *reinterpret_cast<V*>(d + 3 * pitch) = __builtin_shufflevector(b, e, 2, 3, 6, 7);
 }
 
 // The same for j < kTurned, which is a vector of floats where that holds several blocks of 4.

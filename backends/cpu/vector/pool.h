@@ -1,6 +1,8 @@
 // The maximum over windows of one plane, with the place of each.
 #pragma once
 
+#include <utility>
+
 #include "vector/lanes.h"
 #include "vector/table.h"
 
@@ -26,11 +28,12 @@ struct Larger {
   }
   // Every second of p[0] to p[2 N - 2], which is the last that is read.
   static TENON_INLINE Values load_even(const float* p) {
-    Places which;
-    for (int i = 0; i < N; ++i) {
-      which[i] = i < N / 2 ? 2 * i : 2 * i + 1;
-    }
-    return __builtin_shuffle(load(p), load(p + N - 1), which);
+    return shuffle_even(load(p), load(p + N - 1), std::make_integer_sequence<int, N>());
+  }
+  template <int... I>
+  static TENON_INLINE Values shuffle_even(Values low, Values high,
+                                          std::integer_sequence<int, I...>) {
+    return __builtin_shufflevector(low, high, (I < N / 2 ? 2 * I : 2 * I + 1)...);
   }
   // best = the larger of both, the first of equal ones, and the last NaN; place goes with it.
   static TENON_INLINE int64_t take(float* best, int32_t* place, const float* x, int64_t i,

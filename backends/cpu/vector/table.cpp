@@ -31,6 +31,24 @@ Table with_bfloat_products() {
 }
 #endif
 
+#if defined(__x86_64__)
+#if defined(__clang__)
+// clang 14 asks for features alone, and knows not all of a level; processors with these have the rest.
+bool has_level_3() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+bool has_level_4() {
+  return has_level_3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
+#else
+bool has_level_3() { return __builtin_cpu_supports("x86-64-v3"); }
+bool has_level_4() { return __builtin_cpu_supports("x86-64-v4"); }
+#endif
+#endif
+
 const Table& choose() {
 #if defined(__x86_64__)
   const char* wish = std::getenv("TENON_CPU_ISA");
@@ -47,14 +65,14 @@ const Table& choose() {
   } else if (wish && std::strcmp(wish, "avx512") == 0) {
     limit = 2;
   }
-  if (limit >= 3 && __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16")) {
+  if (limit >= 3 && has_level_4() && __builtin_cpu_supports("avx512bf16")) {
     static const Table table = with_bfloat_products();
     return table;
   }
-  if (limit >= 2 && __builtin_cpu_supports("x86-64-v4")) {
+  if (limit >= 2 && has_level_4()) {
     return kAvx512Table;
   }
-  if (limit >= 1 && __builtin_cpu_supports("x86-64-v3")) {
+  if (limit >= 1 && has_level_3()) {
     return kAvx2Table;
   }
 #endif

@@ -3,7 +3,8 @@
 // and `store` (the epilogue of a folded value). A block folds some outputs with `lanes` threads each;
 // long ones are cut into pieces, which `combine` folds in order. Where the values of an output lie behind
 // each other, a thread folds whole groups of neighbours, also where their addresses are such that they
-// are read one by one: so the same values have the same bits wherever they lie.
+// are read one by one: so the same values have the same bits wherever they lie. Where instead those of
+// neighbouring outputs lie behind each other, a thread folds a group of outputs.
 #pragma once
 #include "base.cuh"
 
@@ -25,6 +26,12 @@ struct ReduceLoop {
   I n_pieces, piece;  // values of a piece
   I lanes;            // threads that fold one output: a power of two
   I across;           // 1: neighbouring threads fold neighbouring outputs, and not values of one
+
+  DEVICE I group_dim() const { return ndim - 1; }  // along which load_group reads
+};
+template <class I_, int N_, int D_, int P>
+struct ReduceColumnsLoop : ReduceLoop<I_, N_, D_, P> {
+  DEVICE I_ group_dim() const { return this->n_kept_dims - 1; }
 };
 
 // What was folded until now. ARGs know by the position whether there is anything.
@@ -117,7 +124,7 @@ DEVICE Group<Element> read_group(const P& p, const O& o, int operand) {
   const auto first = o.at[operand];
   const bool is_aligned = reinterpret_cast<unsigned long long>(data) % sizeof(Some) == 0;
   Group<Element> group;
-  if (p.strides[operand][p.ndim - 1] == 0) {
+  if (p.strides[operand][p.group_dim()] == 0) {
     const Element one = at<Element>(data, first);
 #pragma unroll
     for (int k = 0; k < kGroup; ++k) group.v[k] = one;
@@ -197,6 +204,53 @@ DEVICE void reduce(const P& p) {
     at<Folded<Value>>(p.partial, kept * p.n_pieces + static_cast<I>(blockIdx.y)) = mine;
   } else {
     store_folded<R>(p, base.at[0], mine);
+  }
+}
+
+// A thread folds kGroup neighbouring outputs of the last kept dimension, which has a multiple of so many.
+template <class R, class P>
+DEVICE void reduce_columns(const P& p) {
+  using I = typename P::I;
+  using Value = typename R::Value;
+  SHARED Folded<Value> slots[kBlock];
+  const I thread = static_cast<I>(threadIdx.x), lanes = p.lanes;
+  const I groups = static_cast<I>(blockDim.x) / lanes;  // of outputs
+  const I lane = thread / groups;
+  const I first = (static_cast<I>(blockIdx.x) * groups + thread % groups) * kGroup;
+  const I begin = static_cast<I>(blockIdx.y) * p.piece;
+  const I end = p.n_reduced - begin < p.piece ? p.n_reduced : begin + p.piece;
+  Offsets<I, P::N> base = {};
+  Folder<R::kind, Value> folders[kGroup];
+  if (first < p.n_kept) {
+    move(p, first, static_cast<I>(0), p.n_kept_dims, base);
+    ROLLED for (I r = begin + lane; r < end; r += lanes) {
+      Offsets<I, P::N> here = base;
+      move(p, r, p.n_kept_dims, p.ndim, here);
+      Value values[kGroup];
+      R::load_group(p, here, values);
+#pragma unroll
+      for (int k = 0; k < kGroup; ++k) folders[k].add(values[k], r);
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < kGroup; ++k) {
+    Folded<Value> mine = folders[k].result();
+    if (lanes > 1) {
+      slots[thread] = mine;
+      meet();
+      for (I step = lanes / 2; step > 0; step /= 2) {
+        if (lane < step)
+          slots[thread] = fold<R::kind>(slots[thread], slots[thread + step * groups]);
+        meet();
+      }
+      mine = slots[thread];
+    }
+    if (lane != 0 || first >= p.n_kept) continue;
+    if (p.n_pieces > 1) {
+      at<Folded<Value>>(p.partial, (first + k) * p.n_pieces + static_cast<I>(blockIdx.y)) = mine;
+    } else {
+      store_folded<R>(p, base.at[0] + k * p.strides[0][p.n_kept_dims - 1], mine);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
-// Containers without a `forward`: lists and dictionaries of modules and lists of parameters, which a
-// module registers as one child. state_dict and what else walks the tree knows what is in them.
+// Containers without a `forward`: lists and dictionaries of modules and of parameters, which a module
+// registers as one child. state_dict and what else walks the tree knows what is in them.
 #pragma once
 
 #include <cstdint>
@@ -159,6 +159,52 @@ class ParameterList : public Object {
  private:
   static Object made() {
     const Object object = Object::empty("ParameterList");
+    object.method("clone() -> object", [] { return made(); });
+    return object;
+  }
+};
+
+// Parameters by name, which ask for their gradients, in the order in which they were put in.
+class ParameterDict : public Object {
+ public:
+  ParameterDict() : Object(made()) {}
+  explicit ParameterDict(const NamedTensors& parameters) : Object(made()) {
+    for (const auto& [name, tensor] : parameters) insert(name, tensor);
+  }
+  // One of the same name is replaced.
+  const ParameterDict& insert(const std::string& name, const Tensor& tensor) const {
+    parameter(name.c_str(), tensor);
+    return *this;
+  }
+  size_t size() const { return detail::own_entries(*this).size(); }
+  bool empty() const { return size() == 0; }
+  bool contains(const std::string& name) const {
+    for (const auto& entry : detail::own_entries(*this))
+      if (entry.name == name) return true;
+    return false;
+  }
+  // An Error that names the nearest where there is none.
+  Tensor operator[](const std::string& name) const { return tensor(name.c_str()); }
+  NamedTensors items() const {
+    NamedTensors list;
+    for (auto& entry : detail::own_entries(*this))
+      list.emplace_back(std::move(entry.name), std::move(entry.tensor));
+    return list;
+  }
+  std::vector<std::string> keys() const {
+    std::vector<std::string> names;
+    for (auto& entry : detail::own_entries(*this)) names.push_back(std::move(entry.name));
+    return names;
+  }
+  ParameterDict clone() const {
+    ParameterDict copy(*this);
+    static_cast<Object&>(copy) = Object::clone();
+    return copy;
+  }
+
+ private:
+  static Object made() {
+    const Object object = Object::empty("ParameterDict");
     object.method("clone() -> object", [] { return made(); });
     return object;
   }

@@ -142,6 +142,21 @@ inline Tensor nuclear_norm(const Tensor& a, Ints dims = {-2, -1}, bool keepdim =
 inline Tensor matrix_exp(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.matrix_exp">, {a}); }
 // The product of n times the square matrices a [.., m, m]; of their inverses below 0.
 inline Tensor matrix_power(const Tensor& a, Int n) { return detail::call<Tensor>(detail::op<"linalg.matrix_power">, {a, n}); }
+// The inverse of a as a linear map: with the dimensions of a up to ind as rows and the others as
+// columns, of as many elements, a's inverse as [columns.., rows..], so that tensordot(tensorinv(a),
+// b, ind) solves a.
+inline Tensor tensorinv(const Tensor& a, Int ind = 2) { return detail::call<Tensor>(detail::op<"linalg.tensorinv">, {a, ind}); }
+struct TensorinvOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int ind = 2;
+};
+inline Tensor tensorinv(const Tensor& a, const TensorinvOptions& options) { return detail::call<Tensor>(detail::op<"linalg.tensorinv">, {a, options.ind}); }
+// x with tensordot(a, x, x.dim()) = b: a is [b's sizes.., x's sizes..], both of as many elements,
+// after its dimensions dims were moved behind the others.
+inline Tensor tensorsolve(const Tensor& a, const Tensor& b, Ints dims = {}) { return detail::call<Tensor>(detail::op<"linalg.tensorsolve">, {a, b, dims}); }
+// The first n columns of the product of Householder's reflections 1 - tau[i] v v^T, where v is
+// column i of a [.., m, n] below the diagonal, 1 there and 0 above; tau [.., k].
+inline Tensor householder_product(const Tensor& a, const Tensor& tau) { return detail::call<Tensor>(detail::op<"linalg.householder_product">, {a, tau}); }
 
 }  // namespace linalg
 }  // namespace v0

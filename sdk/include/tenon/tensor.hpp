@@ -316,6 +316,8 @@ class Tensor : public detail::TensorMethods {
   const Tensor& random_(Int high) const;
   Tensor mT() const;                            // the last two dimensions swapped
   Tensor clip(Operand min, Operand max) const;  // clamp
+  using TensorMethods::round;
+  Tensor round(Int decimals) const;
   std::vector<Tensor> unbind(Int dim = 0) const;
   Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
   Tensor reshape_as(const Tensor& other) const { return reshape(other.sizes()); }

@@ -18,7 +18,8 @@ namespace nn {
 // attention(query, key, value, key_padding_mask, attn_mask, is_causal) on [t, n, embed_dim], with
 // batch_first on [n, t, embed_dim], or without n. forward_with_weights gives the weights [n, t, m]
 // too, the mean of the heads, or of each. In masks of bool, true is where it may not look; others
-// are added. Vaswani et al., arXiv:1706.03762.
+// are added. add_bias_kv and add_zero_attn put a learned key and value and one of zeros behind
+// those of the call, which all may look at. Vaswani et al., arXiv:1706.03762.
 struct MultiheadAttentionOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float dropout = 0.0;
@@ -26,8 +27,10 @@ struct MultiheadAttentionOptions {
   std::optional<Int> kdim = {};
   std::optional<Int> vdim = {};
   bool batch_first = false;
+  bool add_bias_kv = false;
+  bool add_zero_attn = false;
 };
-inline Object MultiheadAttention(Int embed_dim, Int num_heads, const MultiheadAttentionOptions& options = {}) { return Object::create("MultiheadAttention", {embed_dim, num_heads, options.dropout, options.bias, options.kdim, options.vdim, options.batch_first}); }
+inline Object MultiheadAttention(Int embed_dim, Int num_heads, const MultiheadAttentionOptions& options = {}) { return Object::create("MultiheadAttention", {embed_dim, num_heads, options.dropout, options.bias, options.kdim, options.vdim, options.batch_first, options.add_bias_kv, options.add_zero_attn}); }
 // layer(src, src_mask, src_key_padding_mask, is_causal). The option is_causal holds for each call,
 // so that the layer can stand in a Sequential. activation: relu or gelu. Vaswani et al.,
 // arXiv:1706.03762.

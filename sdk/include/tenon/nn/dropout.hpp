@@ -34,6 +34,15 @@ inline Object Dropout2d(const Dropout2dOptions& options) { return Object::create
 inline Object Dropout3d(Float p = 0.5) { return Object::create("Dropout3d", {p}); }
 using Dropout3dOptions = DropoutOptions;
 inline Object Dropout3d(const Dropout3dOptions& options) { return Object::create("Dropout3d", {options.p}); }
+// In training selu's lower limit with probability p, and all scaled and shifted so that mean 0 and
+// variance 1 stay; else the identity. Klambauer et al., arXiv:1706.02515.
+inline Object AlphaDropout(Float p = 0.5) { return Object::create("AlphaDropout", {p}); }
+using AlphaDropoutOptions = DropoutOptions;
+inline Object AlphaDropout(const AlphaDropoutOptions& options) { return Object::create("AlphaDropout", {options.p}); }
+// AlphaDropout of whole channels of x [n, channels, ..].
+inline Object FeatureAlphaDropout(Float p = 0.5) { return Object::create("FeatureAlphaDropout", {p}); }
+using FeatureAlphaDropoutOptions = DropoutOptions;
+inline Object FeatureAlphaDropout(const FeatureAlphaDropoutOptions& options) { return Object::create("FeatureAlphaDropout", {options.p}); }
 
 }  // namespace nn
 }  // namespace v0

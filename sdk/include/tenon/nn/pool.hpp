@@ -44,10 +44,11 @@ struct LPPool1dOptions {
   bool ceil_mode = false;
 };
 inline Object LPPool1d(Float norm_type, Ints kernel_size, const LPPool1dOptions& options = {}) { return Object::create("LPPool1d", {norm_type, kernel_size, options.stride, options.ceil_mode}); }
-// The means of windows that together cover x [n, channels, ..], output_size of them.
+// The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
+// x has there.
 inline Object AdaptiveAvgPool1d(Ints output_size) { return Object::create("AdaptiveAvgPool1d", {output_size}); }
-// The maxima of windows that together cover x [n, channels, ..], output_size of them.
-// return_indices: forward gives the indices too.
+// The maxima of windows that together cover x [n, channels, ..], output_size of them; -1: as many
+// as x has there. return_indices: forward gives the indices too.
 inline Object AdaptiveMaxPool1d(Ints output_size, bool return_indices = false) { return Object::create("AdaptiveMaxPool1d", {output_size, return_indices}); }
 struct AdaptiveMaxPool1dOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -81,10 +82,11 @@ inline Object AvgPool2d(Ints kernel_size, const AvgPool2dOptions& options = {}) 
 // empty: kernel_size.
 using LPPool2dOptions = LPPool1dOptions;
 inline Object LPPool2d(Float norm_type, Ints kernel_size, const LPPool2dOptions& options = {}) { return Object::create("LPPool2d", {norm_type, kernel_size, options.stride, options.ceil_mode}); }
-// The means of windows that together cover x [n, channels, ..], output_size of them.
+// The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
+// x has there.
 inline Object AdaptiveAvgPool2d(Ints output_size) { return Object::create("AdaptiveAvgPool2d", {output_size}); }
-// The maxima of windows that together cover x [n, channels, ..], output_size of them.
-// return_indices: forward gives the indices too.
+// The maxima of windows that together cover x [n, channels, ..], output_size of them; -1: as many
+// as x has there. return_indices: forward gives the indices too.
 inline Object AdaptiveMaxPool2d(Ints output_size, bool return_indices = false) { return Object::create("AdaptiveMaxPool2d", {output_size, return_indices}); }
 using AdaptiveMaxPool2dOptions = AdaptiveMaxPool1dOptions;
 inline Object AdaptiveMaxPool2d(Ints output_size, const AdaptiveMaxPool2dOptions& options) { return Object::create("AdaptiveMaxPool2d", {output_size, options.return_indices}); }
@@ -113,10 +115,11 @@ inline Object AvgPool3d(Ints kernel_size, const AvgPool3dOptions& options = {}) 
 // empty: kernel_size.
 using LPPool3dOptions = LPPool1dOptions;
 inline Object LPPool3d(Float norm_type, Ints kernel_size, const LPPool3dOptions& options = {}) { return Object::create("LPPool3d", {norm_type, kernel_size, options.stride, options.ceil_mode}); }
-// The means of windows that together cover x [n, channels, ..], output_size of them.
+// The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
+// x has there.
 inline Object AdaptiveAvgPool3d(Ints output_size) { return Object::create("AdaptiveAvgPool3d", {output_size}); }
-// The maxima of windows that together cover x [n, channels, ..], output_size of them.
-// return_indices: forward gives the indices too.
+// The maxima of windows that together cover x [n, channels, ..], output_size of them; -1: as many
+// as x has there. return_indices: forward gives the indices too.
 inline Object AdaptiveMaxPool3d(Ints output_size, bool return_indices = false) { return Object::create("AdaptiveMaxPool3d", {output_size, return_indices}); }
 using AdaptiveMaxPool3dOptions = AdaptiveMaxPool1dOptions;
 inline Object AdaptiveMaxPool3d(Ints output_size, const AdaptiveMaxPool3dOptions& options) { return Object::create("AdaptiveMaxPool3d", {output_size, options.return_indices}); }

@@ -23,8 +23,9 @@ struct UpsampleOptions {
   KeptFloats scale_factor = {};
   std::string mode = "nearest";
   bool align_corners = false;
+  bool recompute_scale_factor = false;
 };
-inline Object Upsample(const UpsampleOptions& options = {}) { return Object::create("Upsample", {options.size, options.scale_factor, options.mode, options.align_corners}); }
+inline Object Upsample(const UpsampleOptions& options = {}) { return Object::create("Upsample", {options.size, options.scale_factor, options.mode, options.align_corners, options.recompute_scale_factor}); }
 // x [.., channels * r * r, h, w] to [.., channels, h * r, w * r]. Shi et al., arXiv:1609.05158.
 inline Object PixelShuffle(Int upscale_factor) { return Object::create("PixelShuffle", {upscale_factor}); }
 // x [.., channels, h * r, w * r] to [.., channels * r * r, h, w].

@@ -2,10 +2,13 @@
 // that are more than a call of their op.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -47,6 +50,28 @@ inline Tensor randint(Int high, Ints sizes) { return randint(0, high, sizes); }
 template <std::same_as<Dtype> D>
 Tensor randint(Int high, Ints sizes, D dtype) { return randint(0, high, sizes, dtype); }
 inline Tensor randint(Int high, Ints sizes, Dtype dtype, Device device) { return randint(0, high, sizes, dtype, device); }
+// The sums of products over the last `dims` dimensions of a with the first ones of b.
+template <std::integral I>
+Tensor tensordot(const Tensor& a, const Tensor& b, I dims) {
+  if (dims < 0 || int64_t(dims) > std::min(a.dim(), b.dim())) {
+    fail(detail::joined({"tensordot: dims is ", std::to_string(dims), ", expected 0 to ", std::to_string(std::min(a.dim(), b.dim()))}));
+  }
+  std::vector<int64_t> of_a, of_b;
+  for (int64_t d = 0; d < int64_t(dims); ++d) {
+    of_a.push_back(a.dim() - int64_t(dims) + d);
+    of_b.push_back(d);
+  }
+  return tensordot(a, b, of_a, of_b);
+}
+// To so many decimals behind the point, or zeros in front of it where that is negative; halves go to the even one. As PyTorch's it multiplies
+// by a power of ten and divides again.
+inline Tensor round(const Tensor& x, Int decimals) {
+  if (decimals == 0) return round(x);
+  if (!x.dtype().is_float()) fail(detail::joined({"round: x is ", x.dtype().name(), ", expected a floating dtype for decimals of ", std::to_string(decimals)}));
+  if (decimals > 308 || decimals < -308) fail(detail::joined({"round: decimals is ", std::to_string(decimals), ", expected -308 to 308"}));
+  const double factor = std::pow(10.0, double(decimals < 0 ? -decimals : +decimals));
+  return decimals > 0 ? detail::call<Tensor>(detail::op<"_round_times">, {x, factor}) : detail::call<Tensor>(detail::op<"_round_by">, {x, factor});
+}
 // The largest and the smallest of all elements.
 inline Tensor max(const Tensor& x) { return amax(x); }
 inline Tensor min(const Tensor& x) { return amin(x); }
@@ -116,7 +141,18 @@ inline bool equal(const Tensor& x, const Tensor& y) { return x.sizes() == y.size
 // src a number, in every place.
 inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, Number value) { return x.scatter(dim, index, value); }
 
+// How many elements of x lie between neighbouring ones of bins, which ascend, and bins itself. The last bin has its upper edge.
+inline std::tuple<Tensor, Tensor> histogram(const Tensor& x, const Tensor& bins, const Tensor& weight = {}, bool density = false) {
+  return {detail::call<Tensor>(detail::op<"_histogram">, {x, bins, weight, density}), bins};
+}
+
 // PyTorch's other names of ops.
+inline Tensor ravel(const Tensor& x) { return x.flatten(); }
+inline Tensor argwhere(const Tensor& x) { return nonzero(x); }
+inline Tensor msort(const Tensor& x) { return std::get<0>(sort(x, 0)); }
+inline Tensor true_divide(Operand x, Operand y) { return div(x, y); }
+// The sum of products of two vectors.
+inline Tensor vdot(const Tensor& x, const Tensor& y) { return dot(x, y); }
 inline Tensor clip(const Tensor& x, Operand min, Operand max = none) { return clamp(x, min, max); }
 inline Tensor concat(const Tensors& xs, Int dim = 0) { return cat(xs, dim); }
 inline Tensor logsigmoid(const Tensor& x) { return log_sigmoid(x); }
@@ -125,6 +161,7 @@ inline Tensor Tensor::clip(Operand min, Operand max) const { return tenon::clamp
 inline std::vector<Tensor> Tensor::unbind(Int dim) const { return tenon::unbind(*this, dim); }
 inline Tensor Tensor::contiguous() const { return is_contiguous() ? *this : tenon::contiguous(*this); }
 inline Tensor Tensor::contiguous(TextRef memory_format) const { return tenon::contiguous(*this, memory_format); }
+inline Tensor Tensor::round(Int decimals) const { return tenon::round(*this, decimals); }
 inline Tensor Tensor::max() const { return tenon::max(*this); }
 inline Tensor Tensor::min() const { return tenon::min(*this); }
 inline Tensor Tensor::where(Operand condition, Operand other) const { return tenon::where(condition, *this, other); }

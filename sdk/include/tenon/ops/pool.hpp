@@ -37,9 +37,11 @@ struct AvgPool1dOptions {
   bool count_include_pad = true;
 };
 inline Tensor avg_pool1d(const Tensor& x, Ints kernel_size, const AvgPool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool1d">, {x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad}); }
-// The means of windows that together cover x [n, channels, ..], output_size of them.
+// The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
+// x has there.
 inline Tensor adaptive_avg_pool1d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool1d">, {x, output_size}); }
-// The maxima of windows that together cover x [n, channels, ..], output_size of them.
+// The maxima of windows that together cover x [n, channels, ..], output_size of them; -1: as many
+// as x has there.
 inline Tensor adaptive_max_pool1d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_max_pool1d">, {x, output_size}); }
 // The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size. Of
 // equal largest ones the first has the gradient.
@@ -60,9 +62,11 @@ struct AvgPool2dOptions {
   std::optional<Int> divisor_override = {};
 };
 inline Tensor avg_pool2d(const Tensor& x, Ints kernel_size, const AvgPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool2d">, {x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override}); }
-// The means of windows that together cover x [n, channels, ..], output_size of them.
+// The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
+// x has there.
 inline Tensor adaptive_avg_pool2d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool2d">, {x, output_size}); }
-// The maxima of windows that together cover x [n, channels, ..], output_size of them.
+// The maxima of windows that together cover x [n, channels, ..], output_size of them; -1: as many
+// as x has there.
 inline Tensor adaptive_max_pool2d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_max_pool2d">, {x, output_size}); }
 // The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size. Of
 // equal largest ones the first has the gradient.
@@ -76,9 +80,11 @@ inline std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& x, Ints 
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 using AvgPool3dOptions = AvgPool2dOptions;
 inline Tensor avg_pool3d(const Tensor& x, Ints kernel_size, const AvgPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool3d">, {x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override}); }
-// The means of windows that together cover x [n, channels, ..], output_size of them.
+// The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
+// x has there.
 inline Tensor adaptive_avg_pool3d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool3d">, {x, output_size}); }
-// The maxima of windows that together cover x [n, channels, ..], output_size of them.
+// The maxima of windows that together cover x [n, channels, ..], output_size of them; -1: as many
+// as x has there.
 inline Tensor adaptive_max_pool3d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_max_pool3d">, {x, output_size}); }
 // adaptive_max_pool of the same dimensions, and for each window the int64 index of its maximum in
 // the plane of x, counted row by row: the first of equal ones.

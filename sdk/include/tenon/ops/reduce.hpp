@@ -227,6 +227,18 @@ struct HistcOptions {
   Float max = 0.0;
 };
 inline Tensor histc(const Tensor& x, const HistcOptions& options) { return detail::call<Tensor>(detail::op<"histc">, {x, options.bins, options.min, options.max}); }
+// How many elements of x lie in each of bins of one width over range, or the sums of their weights,
+// in x's dtype, and the edges of the bins [bins + 1]. The last bin has its upper edge. range empty:
+// from the least to the greatest element, for which the call waits for the device. density: divided
+// so that the area is 1.
+struct HistogramOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int bins = 100;
+  KeptFloats range = {};
+  Tensor weight = {};
+  bool density = false;
+};
+inline std::tuple<Tensor, Tensor> histogram(const Tensor& x, const HistogramOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"histogram">, {x, options.bins, options.range, options.weight, options.density}); }
 // Where each of values belongs in sorted_sequence [n], or [.., n] for values [.., m], as int64 or
 // int32: before those equal to it, or behind (right, or side 'right'). sorter: the order of a
 // sorted_sequence that is not sorted.

@@ -15,15 +15,19 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
 // x [n, channels, ..] at another size, or scaled by scale_factor. mode: nearest, nearest-exact,
-// linear, bilinear, bicubic, trilinear, or area, the means of adaptive_avg_pool.
+// linear, bilinear, bicubic, trilinear, or area, the means of adaptive_avg_pool. antialias:
+// bilinear and bicubic take all elements below a new one, as Pillow does. recompute_scale_factor:
+// places are those of the size that scale_factor gives, which is a whole number.
 struct InterpolateOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   KeptInts size = {};
   KeptFloats scale_factor = {};
   std::string mode = "nearest";
   bool align_corners = false;
+  bool antialias = false;
+  bool recompute_scale_factor = false;
 };
-inline Tensor interpolate(const Tensor& x, const InterpolateOptions& options = {}) { return detail::call<Tensor>(detail::op<"interpolate">, {x, options.size, options.scale_factor, options.mode, options.align_corners}); }
+inline Tensor interpolate(const Tensor& x, const InterpolateOptions& options = {}) { return detail::call<Tensor>(detail::op<"interpolate">, {x, options.size, options.scale_factor, options.mode, options.align_corners, options.antialias, options.recompute_scale_factor}); }
 // x [.., channels * r * r, h, w] to [.., channels, h * r, w * r]. Shi et al., arXiv:1609.05158.
 inline Tensor pixel_shuffle(const Tensor& x, Int upscale_factor) { return detail::call<Tensor>(detail::op<"pixel_shuffle">, {x, upscale_factor}); }
 // x [.., channels, h * r, w * r] to [.., channels * r * r, h, w].

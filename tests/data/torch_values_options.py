@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Writes torch_values_options.json: options of ops that came later than the ops, as PyTorch 2 gives them, in float64: interpolate's
+antialias and recompute_scale_factor, sizes of adaptive pools that x gives, borders of several dimensions, and histograms.
+
+    python3 tests/data/torch_values_options.py    # needs torch; writes the file beside this script
+
+The tests read it with torch_values.json. What a case is stands in torch_cases.py.
+"""
+import torch
+import torch.nn.functional as F
+
+from torch_cases import case, write, x
+
+
+def given_factor(factor):
+    """One number is for all dimensions."""
+    return factor[0] if len(factor) == 1 else factor or None
+
+
+def antialiased():
+    for mode in ("bilinear", "bicubic"):
+        def fn(t, size, factor, mode, corners, antialias):
+            return F.interpolate(t, size or None, given_factor(factor), mode, align_corners=corners, antialias=antialias)
+
+        for sizes, out in (((1, 2, 6, 5), [3, 2]), ((2, 1, 7, 4), [2, 9]), ((1, 1, 3, 4), [7, 5]), ((1, 1, 9, 8), [1, 1]),
+                           ((1, 1, 1, 6), [2, 4])):
+            for corners in (False, True):
+                case("interpolate", [x(*sizes), out, [], mode, corners, True], fn)
+        case("interpolate", [x(1, 1, 6, 7), [], [0.4, 0.7], mode, False, True], fn)
+        case("interpolate", [x(1, 1, 4, 5), [], [1.3], mode, False, True], fn)
+
+
+def recomputed():
+    def fn(t, size, factor, mode, corners, antialias, recompute):
+        corners = None if mode in ("nearest", "area") else corners
+        return F.interpolate(t, None, given_factor(factor), mode, corners, recompute, antialias)
+
+    for again in (False, True):
+        case("interpolate", [x(1, 1, 7), [], [1.7], "linear", False, False, again], fn)
+        case("interpolate", [x(1, 1, 5), [], [1.55], "nearest", False, False, again], fn)
+        case("interpolate", [x(1, 2, 5, 3), [], [0.7, 1.8], "bilinear", False, False, again], fn)
+        case("interpolate", [x(1, 1, 5, 6), [], [0.7], "bicubic", False, False, again], fn)
+        case("interpolate", [x(1, 1, 7, 6), [], [0.45], "bilinear", False, True, again], fn)
+        case("interpolate", [x(1, 1, 3, 4, 2), [], [1.4], "trilinear", False, False, again], fn)
+
+
+def adaptive_pools():
+    def given(out):
+        return [None if n == -1 else n for n in out]
+
+    for sizes, out in (((2, 3, 5, 4), [-1, 2]), ((2, 3, 5, 4), [3, -1]), ((3, 5, 4), [-1, -1]), ((1, 2, 6, 4), [3, -1])):
+        case("adaptive_avg_pool2d", [x(*sizes), out], lambda t, out: F.adaptive_avg_pool2d(t, given(out)))
+        case("adaptive_max_pool2d", [x(*sizes), out], lambda t, out: F.adaptive_max_pool2d(t, given(out)))
+        case("adaptive_max_pool2d_with_indices", [x(*sizes), out],
+             lambda t, out: F.adaptive_max_pool2d_with_indices(t, given(out)))
+    for sizes, out in (((1, 2, 3, 4, 5), [-1, 2, -1]), ((2, 3, 4, 5), [2, -1, 3])):
+        case("adaptive_avg_pool3d", [x(*sizes), out], lambda t, out: F.adaptive_avg_pool3d(t, given(out)))
+        case("adaptive_max_pool3d", [x(*sizes), out], lambda t, out: F.adaptive_max_pool3d(t, given(out)))
+
+
+def borders():
+    for mode in ("reflect", "replicate", "circular"):
+        def fn(t, pad, mode):
+            return F.pad(t, pad, mode)
+
+        case("pad", [x(2, 3, 4, 5), [2, 1, 1, 3], mode], fn)
+        case("pad", [x(1, 2, 4, 3, 5), [0, 2, 2, 0, 1, 1], mode], fn)
+        case("pad", [x(2, 3, 6), [3, 4], mode], fn)
+        case("pad", [x(3, 4, 4), [3, 3, 3, 3], mode], fn)
+
+
+def histograms():
+    def fn(t, bins, limits, weight, density):
+        return tuple(torch.histogram(t, bins, range=tuple(limits) or None, weight=weight, density=density))
+
+    a = x(4, 5)
+    for bins, limits in ((4, []), (7, [-1.0, 1.5]), (1, []), (10, [-2.0, 2.0]), (3, [0.5, 0.5])):
+        case("histogram", [a, bins, limits, None, False], fn, grad=False)
+        case("histogram", [a, bins, limits, x(4, 5, low=0.1), True], fn, grad=False)
+    case("histogram", [torch.full((3,), 2.0, dtype=a.dtype), 4, [], None, True], fn, grad=False)
+    case("_histogram", [a, torch.tensor([-1.5, -1.0, 0.0, 0.25, 1.75], dtype=a.dtype)], lambda t, b: torch.histogram(t, b)[0], grad=False)
+
+
+antialiased()
+recomputed()
+adaptive_pools()
+borders()
+histograms()
+write("torch_values_options.json")
