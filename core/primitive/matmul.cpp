@@ -182,7 +182,8 @@ Status run_matmul(Values args, Tensor** result) {
     TN_TRY(merge_batch(b, p.batch.span(), n_batch, &mb));
     fill_matrices(made, n_batch, p.m * p.n, &mc);
     const tn_value matrices[2] = {tensor_value(&ma.tensor), tensor_value(&mb.tensor)};
-    Tensor* output = as_tensor(&mc.tensor);  // only the public prefix is read below
+    // It is no Tensor, and only what is public of it, which comes first, is read below.
+    Tensor* output = reinterpret_cast<Tensor*>(&mc.tensor);
     TN_TRY(launch_primitive(TN_PRIM_MATMUL, a->device, matrices, {&output, 1}));
   }
   *result = hold.take();

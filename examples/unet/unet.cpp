@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   auto optimizer = tn::optim::AdamW(model.parameters(), {.lr = 3e-3});
   tn::optim::Scheduler schedule(optimizer, tn::optim::OneCycleLR(3e-3, steps));
   const auto [pictures, truth] = draw(64, size);
-  const auto score = [&] {
+  const auto score = [&, &pictures = pictures, &truth = truth] {
     const tn::NoGrad off;
     model.eval();
     const double iou = mean_iou(tn::argmax(model(pictures), 1), truth);

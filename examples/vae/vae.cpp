@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   auto model = tn::make<VAE>();
   auto optimizer = tn::optim::Adam(model.parameters(), {.lr = 2e-3});
   tn::data::DataLoader batches(train, {.batch_size = 64, .shuffle = true});
-  const auto held_out = [&] {
+  const auto held_out = [&, &test = test] {
     const tn::NoGrad off;
     return bound(model, test.x).item<double>();
   };

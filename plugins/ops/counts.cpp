@@ -151,7 +151,7 @@ std::tuple<Tensor, Tensor> histogram_with_edges(const Tensor& x, int64_t bins, F
     fail("histogram: range has " + std::to_string(range.size()) +
          " numbers, expected the least and the greatest");
   }
-  double low = range.size() == 2 ? range[0] : 0, high = range.size() == 2 ? range[1] : 0;
+  double low = range.size() == 2 ? range[0] : 0, high = range.size() == 2 ? range[1] : 1;
   if (range.size() == 0 && x.numel() > 0) {
     low = as_dtype(prim::reduce(TN_REDUCE_MIN, x), float64).item<double>();
     high = as_dtype(prim::reduce(TN_REDUCE_MAX, x), float64).item<double>();

@@ -73,15 +73,23 @@ Tensor cubic_along(const Tensor& x, int64_t d, int64_t out, double scale, bool a
 }
 
 // With antialias an element is the mean of those below it, weighted by a filter at their distances,
-// which is as wide as the step where that is more than an element: Pillow's resampling, as a matrix
-// of weights for each dimension.
+// which is as wide as the step where that is more than an element: Pillow's resampling. `first` has the
+// first element below each new one, `shares` [new ones, taps] the weights from there on, 0 behind the
+// last. An element of weight 0 adds nothing, whatever it is.
+struct Resampling {
+  Tensor first, shares;
+};
 constinit ExpressionRef filter_at{
     "_filter_at(Tensor i, Tensor j, float scale, float width) -> Tensor",
     "(j + 0.5 - scale * (i + 0.5)) / width"};
 constinit ExpressionRef is_below{
-    "_is_below(Tensor i, Tensor j, float scale, float reach) -> Tensor",
+    "_is_below(Tensor i, Tensor j, float scale, float reach, int m, int n) -> Tensor",
     "let center = scale * (i + 0.5)\n"
-    "j >= trunc(center - reach + 0.5) and j < trunc(center + reach + 0.5)"};
+    "i < m and j < n and j >= trunc(center - reach + 0.5) and j < trunc(center + reach + 0.5)"};
+constinit ExpressionRef first_below{"_first_below(Tensor i, float scale, float reach) -> Tensor",
+                                    "max(trunc(scale * (i + 0.5) - reach + 0.5), 0)"};
+constinit ExpressionRef first_above{"_first_above(Tensor j, float scale, float reach) -> Tensor",
+                                    "max(floor((j - 0.5 - reach) / scale - 0.5), 0)"};
 constinit ExpressionRef triangle{"_triangle(Tensor at, Tensor below) -> Tensor",
                                  "where(below, max(1 - abs(at), 0), 0)"};
 // Keys' polynomials with the slope -0.5, as Pillow has it.
@@ -90,24 +98,68 @@ constinit ExpressionRef cubic{"_cubic(Tensor at, Tensor below) -> Tensor",
                               "where(below, where(t < 1, (1.5 * t - 2.5) * t * t + 1, where(t < 2, "
                               "((-0.5 * t + 2.5) * t - 4) * t + 2, 0)), 0)"};
 constinit ExpressionRef share_of{"_share_of(Tensor weight, Tensor sum) -> Tensor", "weight / sum"};
+constexpr int64_t kTaps = 4;  // that one pass takes
+constinit ExpressionRef taps{
+    "_taps(Tensor y, Tensor a, Tensor b, Tensor c, Tensor d, Tensor p, Tensor q, Tensor r, Tensor "
+    "s) "
+    "-> Tensor",
+    "y + where(p == 0, 0, a * p) + where(q == 0, 0, b * q) + where(r == 0, 0, c * r) + where(s == "
+    "0, "
+    "0, d * s)"};
 
-Tensor antialiased_along(const Tensor& x, int64_t d, int64_t out, double scale, bool is_cubic) {
+Tensor resampled(const Tensor& x, const Resampling& by, int64_t d) {
+  const int64_t last = x.size(d) - 1;
+  Sizes line(size_t(x.dim() - d), 1);
+  line[0] = by.first.size(0);
+  const auto tap = [&](int64_t k) { return pick(x, d, clamp(add(by.first, k), 0, last)); };
+  const auto share = [&](int64_t k) {
+    return prim::reshape(prim::slice(by.shares, 1, k, k + 1), line);
+  };
+  Tensor y = prim::fill({}, 0, x.dtype(), x.device());
+  for (int64_t k = 0; k < by.shares.size(1); k += kTaps) {
+    y = prim::elementwise(taps, y, tap(k), tap(k + 1), tap(k + 2), tap(k + 3), share(k),
+                          share(k + 1), share(k + 2), share(k + 3));
+  }
+  return y;
+}
+Tensor resample(const Tensor& x, const Resampling& by, const Resampling& back, int64_t d) {
+  return call("ops._resample", x, by.first, by.shares, back.first, back.shares, d);
+}
+
+Tensor antialiased_along(const Tensor& given, int64_t d, int64_t m, double scale, bool is_cubic) {
   const double width = std::max(scale, 1.0), reach = (is_cubic ? 2 : 1) * width;
-  const Dtype dtype = x.dtype() == float64 ? float64 : float32;
-  const Tensor i = prim::reshape(prim::iota(out, 0, 1, dtype, x.device()), {out, 1});
-  const Tensor j = prim::iota(x.size(d), 0, 1, dtype, x.device());
-  const Tensor weights = prim::elementwise(is_cubic ? cubic : triangle,
-                                           prim::elementwise(filter_at, i, j, scale, width),
-                                           prim::elementwise(is_below, i, j, scale, reach));
-  const Tensor sums = prim::reshape(prim::reduce(TN_REDUCE_SUM, weights, 1), {out, 1});
-  const Tensor shares = prim::elementwise(share_of, weights, sums);
-  const Sizes front = first_sizes(x, d), back = last_sizes(x, x.dim() - d - 1);
-  const Tensor lines =
-      as_dtype(prim::reshape(x, {product(front), x.size(d), product(back)}), dtype);
-  const Tensor y = back.empty() ? matmul(prim::reshape(lines, {product(front), x.size(d)}),
-                                         transpose(shares, 0, 1))
-                                : matmul(shares, lines);
-  return as_dtype(prim::reshape(y, joined_sizes({front, {out}, back})), x.dtype());
+  const Dtype dtype = given.dtype() == float64 ? float64 : float32;
+  const Tensor x = as_dtype(given, dtype);
+  const int64_t n = x.size(d);
+  const auto column = [&](int64_t count) {
+    return prim::reshape(prim::iota(count, 0, 1, dtype, x.device()), {count, 1});
+  };
+  // A row of so many numbers beside each of `first`, in whole groups of taps.
+  const auto onward = [&](const Tensor& first, double count) {
+    const int64_t groups = int64_t(count) / kTaps + 1;
+    return add(first, prim::iota(groups * kTaps, 0, 1, dtype, x.device()));
+  };
+  const auto weights = [&](const Tensor& i, const Tensor& j) {
+    return prim::elementwise(is_cubic ? cubic : triangle,
+                             prim::elementwise(filter_at, i, j, scale, width),
+                             prim::elementwise(is_below, i, j, scale, reach, m, n));
+  };
+  const auto numbers = [](const Tensor& first) {
+    return prim::copy(prim::reshape(first, {first.size(0)}), int64);
+  };
+  const Tensor i = column(m), below = prim::elementwise(first_below, i, scale, reach);
+  const Tensor of_new = weights(i, onward(below, std::min(2 * reach + 1, double(n))));
+  const Tensor sums = prim::reshape(prim::reduce(TN_REDUCE_SUM, of_new, 1), {m, 1});
+  // The same weights as elements of x see them, for the gradient.
+  const Tensor j = column(n), above = prim::elementwise(first_above, j, scale, reach);
+  const Tensor next = onward(above, std::min(2 * (reach + 1) / scale + 2, double(m)));
+  const Tensor theirs =
+      prim::reshape(pick(prim::reshape(sums, {m}), 0,
+                         clamp(prim::copy(prim::reshape(next, {next.numel()}), int64), 0, m - 1)),
+                    next.sizes());
+  const Resampling by = {numbers(below), prim::elementwise(share_of, of_new, sums)};
+  const Resampling back = {numbers(above), prim::elementwise(share_of, weights(next, j), theirs)};
+  return as_dtype(resample(x, by, back, d), given.dtype());
 }
 
 // The means of windows that cover x, as many as are wanted.
@@ -172,13 +224,14 @@ Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::
            std::to_string(in) + " to " + std::to_string(to) + ", expected at least 1 each");
     }
     if (align_corners) scale = to > 1 ? double(in - 1) / double(to - 1) : 0;
+    // With linear weights, and with antialias, a size that stays is left as it is, whatever the factor.
     if (area) {
       areas.push_back(to);
     } else if (antialias) {
-      y = antialiased_along(y, 2 + d, to, scale, cubic);
+      if (in != to) y = antialiased_along(y, 2 + d, to, scale, cubic);
     } else if (cubic) {
       y = cubic_along(y, 2 + d, to, scale, align_corners);
-    } else if (!nearest) {  // a size that stays is left as it is, whatever the factor
+    } else if (!nearest) {
       if (in != to) y = linear_along(y, 2 + d, to, scale, align_corners);
     } else {
       y = pick(y, 2 + d,
@@ -227,6 +280,16 @@ std::array<Tensor, 4> cubic_weights(const Tensor& part) {
 }
 
 void resize() {
+  op("_resample(Tensor x, Tensor first, Tensor shares, Tensor back_first, Tensor back_shares, int "
+     "dim) -> Tensor")
+      .meaning([](Tensor x, Tensor first, Tensor shares, Tensor, Tensor, int64_t dim) {
+        return resampled(x, {first, shares}, dim);
+      })
+      .vjp([](const Vjp& g, Tensor, Tensor first, Tensor shares, Tensor back_first,
+              Tensor back_shares, int64_t dim) -> std::vector<Tensor> {
+        return {resample(g.grad(), {back_first, back_shares}, {first, shares}, dim), Tensor(),
+                Tensor(), Tensor(), Tensor()};
+      });
   op("interpolate(Tensor x, int[] size=[], float[] scale_factor=[], str mode=\"nearest\", bool "
      "align_corners=False, bool antialias=False, bool recompute_scale_factor=False) -> Tensor")
       .doc(

@@ -9,6 +9,8 @@ trap 'rm -rf "$target"' EXIT
 tenon=$target/install/bin/tenon
 flags=""
 [ -z "$sanitizers" ] || flags="-fsanitize=$sanitizers -fno-sanitize-recover=all"
+# A C program by clang has the runtime of C alone, and the library asks for more.
+case "$sanitizers ${CC:-gcc}" in *undefined*clang*) flags="$flags -fsanitize-link-c++-runtime" ;; esac
 
 fail() {
   echo "FAILED: $*" >&2

@@ -115,6 +115,10 @@ TEST_P(Layers, SequentialRefusesWhatIsNoLayer) {
   EXPECT_EQ(
       message_of([&] { Sequential(ReLU(), tn::optim::SGD({parameter})); }),
       "Sequential could not be made\n  because module 1 is the optimizer SGD, expected a layer");
+  EXPECT_EQ(message_of([&] {
+              Sequential({{"act", ReLU()}, {"steps", tn::optim::SGD({parameter})}});
+            }),
+            "Sequential: 'steps' is the optimizer SGD, expected a layer");
 }
 
 TEST_P(Layers, AnErrorNamesTheLayersOnItsWay) {

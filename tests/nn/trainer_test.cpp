@@ -237,12 +237,15 @@ TEST_F(TrainerTest, StopsWhereACallbackSaysSo) {
   EXPECT_EQ(trainer.fit(batches({1})).size(), 1u);  // another one begins anew
 }
 
+#if !defined(__clang__) || \
+    __clang_major__ >= 16  // before, it does not compile these views of GCC's
 TEST_F(TrainerTest, TakesBatchesThatAFunctionMakes) {
   const auto model = tn::make<One>();
   Trainer trainer(model, tn::optim::SGD(model.parameters(), {.lr = 0.0}), mean_of);
   const auto made = [](int i) { return std::pair(tn::tensor({float(i)}), tn::zeros({1})); };
   EXPECT_DOUBLE_EQ(trainer.fit(std::views::iota(0, 4) | std::views::transform(made))[0].loss, 1.5);
 }
+#endif
 
 TEST_F(TrainerTest, ALossThatIsNoNumberEndsIt) {
   const auto model = tn::make<One>();

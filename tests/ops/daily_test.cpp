@@ -187,6 +187,8 @@ TEST(Numbers, HistogramsTakeTheirEdges) {
     };
     EXPECT_EQ(bins_of(tenths), (std::vector<float>{1, 1, 2, 0, 1, 1, 1, 1, 1, 2}));
     EXPECT_EQ(bins_of(tenths.to(tn::float32)), (std::vector<float>{1, 1, 1, 1, 1, 1, 1, 1, 1, 2}));
+    EXPECT_EQ(std::get<1>(tn::histogram(tn::zeros({0}, {}, d), {.bins = 2})).to_vector<float>(),
+              (std::vector<float>{0, 0.5, 1}));
     // NaN is in no bin; a range that is given is not looked for.
     EXPECT_EQ(std::get<0>(tn::histogram(x, {.bins = 2, .range = {0.0, 4.0}})).to_vector<float>(),
               (std::vector<float>{3, 2}));

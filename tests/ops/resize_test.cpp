@@ -96,6 +96,20 @@ TEST(Resize, AntialiasKeepsAConstant) {
   }
 }
 
+// What is no number stays where it is seen, and a size that stays moves nothing. Values: PyTorch 2.15.
+TEST(Resize, AntialiasLooksAtWhatLiesBelow) {
+  for (const tn::Device d : devices()) {
+    Tensor x = tn::zeros({1, 1, 8, 8}, {}, d);
+    x[{0, 0, 0, 0}] = NAN;
+    const Tensor y = tn::interpolate(x, {.size = {4, 4}, .mode = "bilinear", .antialias = true});
+    EXPECT_EQ(tn::sum(tn::isnan(y)).item<int64_t>(), 1);
+    const Tensor steps = tn::tensor({0.0, 10.0, 0.0, 10.0}).to(d).expand({1, 1, 2, 4});
+    const Tensor same =
+        tn::interpolate(steps, {.scale_factor = {2.0, 1.1}, .mode = "bicubic", .antialias = true});
+    expect_near(same[{0, 0, 3}], {0, 10, 0, 10});
+  }
+}
+
 TEST(Resize, Errors) {
   Tensor x = tn::zeros({1, 4, 3, 3});
   expect_error([&] { tn::interpolate(x, {.size = 2, .mode = "linear"}); },

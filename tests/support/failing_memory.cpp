@@ -137,7 +137,7 @@ Block** bucket_of(uintptr_t address) {
   return &buckets[(address >> 4) * 0x9E3779B97F4A7C15u >> 48];
 }
 
-void note(void* memory, const Trace& trace) {
+[[maybe_unused]] void note(void* memory, const Trace& trace) {
   const Lock guard;
   Block* block = free_blocks;
   if (block != nullptr) {
@@ -183,7 +183,7 @@ struct Inside {
 };
 
 // Is this Tenon's own allocation? Fills the trace.
-bool is_own(uintptr_t caller, Trace* trace) {
+[[maybe_unused]] bool is_own(uintptr_t caller, Trace* trace) {
   const Segment* near = segment_of(caller);
   if (near == nullptr || near->owner == Owner::kOther) return false;
   _Unwind_Backtrace(note_frame, trace);

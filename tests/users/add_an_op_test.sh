@@ -48,7 +48,8 @@ done
 
 # ---- The pack, with the objects of the files that nothing was added to.
 
-flags="-std=c++20 -O0 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-gnu-unique -I$work/tree/sdk/include"
+flags="-std=c++20 -O0 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -I$work/tree/sdk/include"
+case ${CXX:-g++} in *clang*) ;; *) flags="$flags -fno-gnu-unique" ;; esac
 [ -z "$sanitizers" ] || flags="$flags -fsanitize=$sanitizers -fno-sanitize-recover=all"
 objects=""
 for object in "$build"/plugins/ops/CMakeFiles/tenon_ops.dir/*.o; do

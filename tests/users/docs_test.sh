@@ -80,12 +80,14 @@ done < <(cd "$source/core" && grep -rnoE --include='*.h' --include='*.cpp' '//.*
 
 flags="-O0 -fPIC -fvisibility=hidden -I$source/sdk/include -Wall -Wextra -Wno-missing-field-initializers -Werror"
 [ -z "$sanitizers" ] || flags="$flags -fsanitize=$sanitizers -fno-sanitize-recover=all"
-# By clang where it is there, which takes half of the time, with what the compiled headers use instantiated in them.
-export cxx="${CXX:-g++} -std=c++20 -fno-gnu-unique $flags" instantiated=""
-if [ -z "$sanitizers" ] && command -v clang++ >/dev/null; then
-  cxx="clang++ -std=c++20 $flags"
-  instantiated=-fpch-instantiate-templates
-fi
+# By clang where it is there, which takes half of the time, with what the compiled headers use instantiated in them; with sanitizers by
+# the compiler of the build, whose runtime it is.
+compiler=${CXX:-g++}
+[ -n "$sanitizers" ] || compiler=$(command -v clang++ || echo "$compiler")
+case $compiler in
+  *clang*) export cxx="$compiler -std=c++20 $flags" instantiated=-fpch-instantiate-templates ;;
+  *) export cxx="$compiler -std=c++20 -fno-gnu-unique $flags" instantiated="" ;;
+esac
 export cc="${CC:-gcc} -std=c11 -pedantic $flags"
 export shared="-shared -Wl,--version-script=$source/sdk/cmake/plugin.map"
 [ -n "$sanitizers" ] || shared="$shared -Wl,--no-undefined"

@@ -60,7 +60,7 @@ void each_row(const tn_call* call, const Logits& x, const Body& body) {
   parallel_for(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
     for (int64_t w = begin; w < end; ++w) {
       for (int64_t i = x.n * w / workers; i < x.n * (w + 1) / workers; ++i) {
-        body(i, static_cast<T*>(buffers) + w * x.classes);
+        body(i, buffers ? static_cast<T*>(buffers) + w * x.classes : nullptr);
       }
     }
   });

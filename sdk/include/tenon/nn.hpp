@@ -65,9 +65,12 @@ inline Object Sequential(const std::vector<Object>& modules) { return sequential
 inline Object Sequential(const NamedObjects& modules) {
   const Object object = sequential_of({});
   for (size_t i = 0; i < modules.size(); ++i) {
-    object.child(modules[i].first.c_str(), modules[i].second);
-    if (object.n_children() == i)
-      fail("Sequential: the name '" + modules[i].first + "' is there twice");
+    const auto& [name, module] = modules[i];
+    if (module.kind() == TN_OBJECT_OPTIMIZER)
+      fail("Sequential: '" + name + "' is the optimizer " + module.type_name() +
+           ", expected a layer");
+    object.child(name.c_str(), module);
+    if (object.n_children() == i) fail("Sequential: the name '" + name + "' is there twice");
   }
   return object;
 }

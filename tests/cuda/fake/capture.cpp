@@ -41,7 +41,8 @@ void run_graph(const std::vector<Work>& all) {
 // What some stream recorded and the stream that ends the capture does not know to be before it.
 bool has_unjoined(const Capture& capture, const Stream& origin) {
   return std::any_of(capture.streams.begin(), capture.streams.end(), [&](const auto& s) {
-    const auto known = origin.clock.find(s.get()), all = s->clock.find(s.get());
+    const auto known = origin.clock.find(s.get());
+    const auto all = s->clock.find(s.get());
     if (all == s->clock.end()) return false;
     return known == origin.clock.end() || known->second < all->second;
   });
