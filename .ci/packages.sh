@@ -9,6 +9,8 @@
 product_packages="g++ cmake make ninja-build libboost-dev libboost-program-options-dev libdnnl-dev ocl-icd-opencl-dev libfmt-dev
   nlohmann-json3-dev zlib1g-dev libspng-dev libjpeg62-turbo-dev libicu-dev liblapack-dev"
 test_packages="libgtest-dev clang clang-format-14 python3"
+# For the build under AddressSanitizer, which is clang's: its runtimes, which the package clang only recommends.
+sanitizer_packages="libclang-rt-dev libomp-dev"
 # For browser_test, which is left out without it: 190 MB to download, as much as all of the above. The long form of ./test has it.
 browser_packages="chromium"
 

@@ -56,6 +56,9 @@ void run_pieces(int64_t n, const Body& body) {
 }
 bool is_inside() { return omp_in_parallel(); }
 
+#if defined(__clang__)
+void give_up_threads_before_fork() {}  // clang's OpenMP does so itself, and would wait for itself
+#else
 // A fork has only the thread that called it, and OpenMP would wait for the others of that thread's
 // pool for ever, in oneDNN too. So the pool is given up in front of the fork: parent and child make
 // theirs anew.
@@ -64,6 +67,7 @@ void give_up_threads_before_fork() {
       pthread_atfork([] { omp_pause_resource_all(omp_pause_hard); }, nullptr, nullptr);
   (void)done;
 }
+#endif
 
 #endif
 

@@ -340,11 +340,28 @@ Tensor part_of(const Tensor& x, int64_t d, int64_t begin, int64_t count) {
   return prim::slice(x, d, begin, begin + count);
 }
 
+// Around n elements; an error where such a border is none.
+void expect_border(const Padding& p, int64_t n, string_view mode) {
+  const int64_t longest = std::max(p.before, p.behind);
+  const bool is_mode = mode == "reflect" || mode == "replicate" || mode == "circular";
+  if (!is_mode || p.before < 0 || p.behind < 0 || n < 0)
+    refuse_padding(p, mode, n, "that is no border");
+  expect_most(p, mode, n, longest, n,
+              mode == "circular"  ? n
+              : mode == "reflect" ? n - 1
+                                  : INT64_MAX);
+  parts_of(p, n, mode);  // whose sizes have 63 bits
+}
+
 Tensor with_border(const Tensor& x, Ints pad, string_view mode) {
   const std::vector<Padding> list = paddings(x, pad);
   const Sizes n = sizes_of(x);
   Sizes sizes = n;
-  for (const Padding& p : list) sizes[size_t(p.dim)] += p.before + p.behind;
+  for (const Padding& p : list) {
+    expect_border(p, n[size_t(p.dim)], mode);
+    sizes[size_t(p.dim)] += p.before + p.behind;
+  }
+  expect_countable("pad", sizes, x.dtype());
   Tensor y = Tensor::empty(sizes, x.dtype(), x.device());
   middle_of(y, list, 0, n).copy_(x);
   for (size_t i = 0; i < list.size(); ++i) {
@@ -367,7 +384,14 @@ Tensor with_border(const Tensor& x, Ints pad, string_view mode) {
 Tensor border_sum(const Tensor& x, Ints pad, string_view mode) {
   const std::vector<Padding> list = paddings(x, pad);
   Sizes n = sizes_of(x);
-  for (const Padding& p : list) n[size_t(p.dim)] -= p.before + p.behind;
+  for (const Padding& p : list) {
+    int64_t& size = n[size_t(p.dim)];
+    const bool is_there = std::max(p.before, p.behind) <= size;
+    expect_border(
+        p, is_there ? size - std::max<int64_t>(p.before, 0) - std::max<int64_t>(p.behind, 0) : -1,
+        mode);
+    size -= p.before + p.behind;
+  }
   // Halves are added up in float32.
   const Tensor y = x.dtype().is_half() ? wide(x) : prim::copy(x);
   for (size_t i = list.size(); i-- > 0;) {

@@ -107,7 +107,17 @@ constinit ExpressionRef taps{
     "0, "
     "0, d * s)"};
 
-Tensor resampled(const Tensor& x, const Resampling& by, int64_t d) {
+Tensor resampled(const Tensor& x, const Resampling& by, int64_t dim) {
+  const int64_t d = wrap_dim("_resample", dim, x.dim());
+  const bool fits = x.dim() > 0 && x.size(d) > 0 && by.first.dim() == 1 &&
+                    by.first.dtype() == int64 && by.shares.dim() == 2 &&
+                    by.shares.size(0) == by.first.size(0) && by.shares.size(1) % kTaps == 0 &&
+                    by.shares.dtype() == x.dtype() && x.dtype().is_float();
+  if (!fits) {
+    fail("_resample: x is " + sizes_text(x.sizes()) + ", first " + sizes_text(by.first.sizes()) +
+         " and shares " + sizes_text(by.shares.sizes()) +
+         ", expected floats, int64 [m] and floats [m, 4 k] of x's dtype");
+  }
   const int64_t last = x.size(d) - 1;
   Sizes line(size_t(x.dim() - d), 1);
   line[0] = by.first.size(0);

@@ -10,7 +10,8 @@ tenon=$target/install/bin/tenon
 flags=""
 [ -z "$sanitizers" ] || flags="-fsanitize=$sanitizers -fno-sanitize-recover=all"
 # A C program by clang has the runtime of C alone, and the library asks for more.
-case "$sanitizers ${CC:-gcc}" in *undefined*clang*) flags="$flags -fsanitize-link-c++-runtime" ;; esac
+libraries=""
+case "$sanitizers ${CC:-gcc}" in *undefined*clang*) flags="$flags -fsanitize-link-c++-runtime" libraries=-lstdc++ ;; esac
 
 fail() {
   echo "FAILED: $*" >&2
@@ -21,7 +22,8 @@ fail() {
 project() {
   cp -r "$source/tests/abi/$1" "$target/$1"
   cmake -S "$target/$1" -B "$target/$1/build" -DCMAKE_PREFIX_PATH="$target/install" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
-    --no-warn-unused-cli -DTENON_SANITIZE="$sanitizers" -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" >/dev/null
+    --no-warn-unused-cli -DTENON_SANITIZE="$sanitizers" -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" \
+    -DCMAKE_EXE_LINKER_FLAGS="$libraries" >/dev/null
   cmake --build "$target/$1/build" -j2 >/dev/null
   ! grep -F "$source" "$target/$1/build/compile_commands.json" || fail "$1 is built with a path of the sources"
 }

@@ -29,7 +29,7 @@ tenon_precompile(tests_precompiled_users ${tests_precompiled_headers} <tenon/ten
 set_target_properties(tests_precompiled tests_precompiled_users PROPERTIES UNOPTIMIZED ON)
 
 # Test programs of a build by GCC are compiled by clang where it is there (cmake/clang.sh says why): the product that they look at is
-# GCC's all the same. Sanitizers have a runtime for each compiler, so programs of theirs are left to GCC.
+# GCC's all the same. Sanitizers have a runtime for each compiler, so under them programs are those of the build's compiler.
 find_program(TENON_TEST_CLANG clang++)
 function(tenon_compile_by_clang target)
   if(NOT TENON_TEST_CLANG OR TENON_SANITIZE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

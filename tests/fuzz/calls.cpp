@@ -57,7 +57,7 @@ void check_tensor(const char* what, tn_tensor* t) {
   if (host.device->type_name(t->device.type) == nullptr || t->device.index < 0 ||
       t->device.index >= host.device->count(t->device.type))
     return finding(of + "a device that is not there");
-  int64_t numel = 1, last = 0, dense = 1;
+  int64_t numel = 1, dense = 1;
   bool contiguous = true;
   for (int32_t d = t->ndim; d-- > 0;) {
     if (t->sizes[d] < 0 || __builtin_mul_overflow(numel, t->sizes[d], &numel))
@@ -68,7 +68,6 @@ void check_tensor(const char* what, tn_tensor* t) {
   }
   if (numel != t->numel)
     return finding(of + "numel " + std::to_string(t->numel) + " of " + std::to_string(numel));
-  for (int32_t d = 0; d < t->ndim && numel > 0; ++d) last += (t->sizes[d] - 1) * t->strides[d];
   if (numel > 0 && (t->flags & TN_TENSOR_CONTIGUOUS) != 0 && !contiguous)
     finding(of + "is marked contiguous");
   if (t->device.type == TN_DEVICE_META || numel > 1 << 20) return;
