@@ -30,7 +30,8 @@ void matmul();
 void products();
 void matrices();
 void shape();
-void rearrange();
+void rearrange();  // and pads()
+void pads();
 void pieces();
 void forms();
 void diagonals();
