@@ -16,6 +16,12 @@ inline const tn_tensor* tensor_of(const tn_value& value) {
   return value.kind == TN_KIND_TENSOR ? value.as.tensor : nullptr;
 }
 
+inline void* data_of(const tn_tensor* t) { return t ? t->data : nullptr; }
+// Of a call, where there may be fewer.
+inline const tn_tensor* output_of(const tn_call* call, uint32_t k) {
+  return k < call->n_outputs ? call->outputs[k] : nullptr;
+}
+
 // ---- Of primitives: a function each
 Run elementwise, reduce, scan, matmul, copy, fill, iota, gather, scatter, sort, random_bits,
     nonzero;
@@ -50,8 +56,9 @@ struct OpKernel {
   tn_status* (*ask_private)(const tn_call* call, tn_meta* privates) = nullptr;
 };
 using OpKernels = std::span<const OpKernel>();
-OpKernels linear_kernels, softmax_kernels, norm_kernels, batch_norm_kernels, loss_kernels,
-    attention_kernels, optim_kernels, clip_kernels, index_kernels, convolution_kernels,
-    random_kernels, pool_kernels, attention_kernels_of_cudnn, recurrent_kernels;
+OpKernels linear_kernels, feed_forward_kernels, softmax_kernels, norm_kernels, batch_norm_kernels,
+    loss_kernels, attention_kernels, optim_kernels, clip_kernels, index_kernels,
+    convolution_kernels, random_kernels, pool_kernels, attention_kernels_of_cudnn,
+    recurrent_kernels;
 
 }  // namespace cuda

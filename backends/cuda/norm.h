@@ -6,11 +6,6 @@
 
 namespace cuda {
 
-inline void* data_of(const tn_tensor* t) { return t ? t->data : nullptr; }
-// Of a call, where there may be fewer.
-inline const tn_tensor* output_of(const tn_call* call, uint32_t k) {
-  return k < call->n_outputs ? call->outputs[k] : nullptr;
-}
 inline int64_t product(const int64_t* sizes, int32_t n) {
   int64_t result = 1;
   for (int32_t d = 0; d < n; ++d) result *= sizes[d];

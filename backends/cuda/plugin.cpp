@@ -35,12 +35,12 @@ constexpr Kernel kKernels[] = {
 
 // Those of whole ops, a family each.
 constexpr OpKernels* kOpKernels[] = {
-    linear_kernels,      softmax_kernels,
-    norm_kernels,        batch_norm_kernels,
-    loss_kernels,        attention_kernels,
-    optim_kernels,       clip_kernels,
-    index_kernels,       pool_kernels,
-    random_kernels,
+    linear_kernels,      feed_forward_kernels,
+    softmax_kernels,     norm_kernels,
+    batch_norm_kernels,  loss_kernels,
+    attention_kernels,   optim_kernels,
+    clip_kernels,        index_kernels,
+    pool_kernels,        random_kernels,
 #ifdef TENON_CUDA_CUDNN
     convolution_kernels, attention_kernels_of_cudnn,
     recurrent_kernels,

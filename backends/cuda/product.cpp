@@ -30,7 +30,7 @@ uint32_t alignment_of(const ColumnMatrix& matrix, tn_dtype dtype) {
 
 // What decides the algorithm.
 std::string key_of(const Product& p, int32_t index, cublasComputeType_t compute) {
-  int64_t parts[20] = {index, p.dtype, p.batch, compute, p.epilogue}, *at = parts + 5;
+  int64_t parts[21] = {index, p.dtype, p.batch, compute, p.epilogue, p.aux_step}, *at = parts + 6;
   for (const ColumnMatrix& m : p.matrices) {
     const int64_t flags = alignment_of(m, p.dtype) * 2 + m.is_transposed;
     for (const int64_t part : {m.rows, m.columns, m.step, m.batch_step, flags}) *at++ = part;
@@ -96,6 +96,11 @@ tn_status* describe(int32_t index, const Product& p, cublasComputeType_t compute
     TN_CUDA_TRY(set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, aligned));
     TN_CUDA_TRY(set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(p.dtype)));
   }
+  if (p.aux_step > 0) {
+    void* const aligned = reinterpret_cast<void*>(Product::kBiasAlignment);
+    TN_CUDA_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, aligned));
+    TN_CUDA_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.aux_step));
+  }
   for (int k = 0; k < 3; ++k)
     TN_CUDA_TRY(describe_layout(index, p.matrices[k], p, &descriptors->layouts[k]));
   return nullptr;
@@ -107,7 +112,7 @@ struct Plan {
   bool is_there = false;  // has cuBLASLt an algorithm?
   cublasLtMatmulAlgo_t algorithm;
   size_t workspace = 0;
-  std::mutex mutex;  // while the descriptors have a call's bias
+  std::mutex mutex;  // while the descriptors have a call's bias and aux
 };
 
 // Algorithms that add partial sums in an order of their own are left out: equal calls have equal bits.
@@ -210,6 +215,19 @@ tn_status* has_algorithm(int32_t index, const Product& product, bool* has) {
   return nullptr;
 }
 
+std::string refused_products(int32_t index, std::span<const Product> products) {
+  if (is_fork()) return "this process is a fork of one that used the device";
+  Current current(index);
+  tn_status* failed = current.take_failure();
+  for (const Product& product : products) {
+    bool has = false;
+    if (!failed) failed = has_algorithm(index, product, &has);
+    if (failed) return text_of(failed);
+    if (!has) return "cuBLASLt has no algorithm for it";
+  }
+  return {};
+}
+
 tn_status* multiply(const tn_call* call, const Stream& stream, const Product& product) {
   std::shared_ptr<Plan> plan;
   TN_CUDA_TRY(find_plan(stream.index, product, &plan));
@@ -218,10 +236,16 @@ tn_status* multiply(const tn_call* call, const Stream& stream, const Product& pr
                  stream.index);
   void* workspace = nullptr;
   if (plan->workspace > 0) TN_CUDA_TRY(host->workspace(call, plan->workspace, &workspace));
-  if (!product.bias) return run(stream, product, *plan, workspace);
+  if (!product.bias && !product.aux) return run(stream, product, *plan, workspace);
   const std::lock_guard lock(plan->mutex);
-  TN_CUBLASLT_CALL(stream.index, cublasLtMatmulDescSetAttribute, plan->descriptors.product.get(),
-                   CUBLASLT_MATMUL_DESC_BIAS_POINTER, &product.bias, sizeof product.bias);
+  const auto set = [&](cublasLtMatmulDescAttributes_t what, void* const& place) -> tn_status* {
+    if (!place) return nullptr;
+    TN_CUBLASLT_CALL(stream.index, cublasLtMatmulDescSetAttribute, plan->descriptors.product.get(),
+                     what, &place, sizeof place);
+    return nullptr;
+  };
+  TN_CUDA_TRY(set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, product.bias));
+  TN_CUDA_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, product.aux));
   return run(stream, product, *plan, workspace);
 }
 

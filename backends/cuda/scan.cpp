@@ -9,12 +9,49 @@ namespace cuda {
 namespace {
 
 constexpr int64_t kThreads = 256;
+constexpr int64_t kGroup = 8, kWarp = 32;  // as in kernels/scan.cuh
+constexpr int64_t kFewColumns = 16;
 
-// Few long rows are cut, so that more blocks than these work on them. The cut depends on the sizes
-// alone, and with it the bits of sums of floats.
-int64_t count_pieces(int64_t n_rows, int64_t n) {
-  const int64_t of_2048 = n / 2048, wanted = 512 / n_rows;
-  return std::clamp<int64_t>(std::min(of_2048, wanted), 1, kThreads);
+struct Shape {
+  bool in_columns;  // a thread takes a row
+  int64_t lanes;    // else, so many do
+  int64_t pieces, piece;
+  Grid grid;
+};
+
+int64_t power_of_two(int64_t n) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n)));
+}
+
+// Do the values of neighbouring rows lie behind each other, and not those of a row?
+bool lies_in_columns(const Rows& rows) {
+  const int32_t last = rows.dims.ndim - 1;
+  return last >= 0 && rows.strides[1] != 1 && rows.dims.strides[1][last] == 1 &&
+         rows.dims.sizes[last] >= kFewColumns;
+}
+
+// Few long rows are cut, so that more blocks than these work on them.
+Shape shape_of(const Rows& rows) {
+  const int64_t n = rows.n, n_rows = rows.dims.n;
+  Shape shape = {lies_in_columns(rows), 1, 1, n, {}};
+  if (!shape.in_columns) shape.lanes = std::min(power_of_two((n + kGroup - 1) / kGroup), kThreads);
+  const int64_t tile = shape.in_columns ? 64 : kThreads * kGroup;
+  const int64_t blocks = shape.in_columns ? (n_rows + kThreads - 1) / kThreads : n_rows;
+  const int64_t wanted = std::clamp<int64_t>(std::min(n / tile, 512 / blocks), 1, kThreads);
+  shape.piece = (n + wanted - 1) / wanted;
+  if (wanted > 1) shape.piece = (shape.piece + kGroup - 1) / kGroup * kGroup;
+  shape.pieces = (n + shape.piece - 1) / shape.piece;
+  if (shape.in_columns) {
+    shape.grid = grid_for(n_rows);
+  } else {  // whole warps
+    const int64_t threads =
+        std::clamp(power_of_two(n_rows) * shape.lanes, std::max(shape.lanes, kWarp), kThreads);
+    const int64_t of_block = threads / shape.lanes;
+    shape.grid = {std::min<int64_t>((n_rows + of_block - 1) / of_block, 65535), 1,
+                  static_cast<int32_t>(threads)};
+  }
+  shape.grid.pieces = shape.pieces;
+  return shape;
 }
 
 }  // namespace
@@ -34,22 +71,21 @@ tn_status* scan(const tn_call* call, const Stream& stream) {
                ";\nconstexpr bool is_product = " + (is_product ? "true" : "false") +
                ";\nusing L = " + loop_type(rows.dims) + ";\n#include \"scan.cuh\"\n";
       });
-  const int64_t wanted = count_pieces(rows.dims.n, rows.n);
-  const int64_t piece = (rows.n + wanted - 1) / wanted, pieces = (rows.n + piece - 1) / piece;
+  const Shape shape = shape_of(rows);
+  const bool is_cut = shape.pieces > 1;
   void* totals = nullptr;
-  if (pieces > 1)
-    TN_CUDA_TRY(host->workspace(call, static_cast<uint64_t>(rows.dims.n * pieces) * 8, &totals));
+  if (is_cut)
+    TN_CUDA_TRY(
+        host->workspace(call, static_cast<uint64_t>(rows.dims.n * shape.pieces) * 8, &totals));
   Parameters parameters;
   add_loop(parameters, rows.dims);
-  for (const int64_t value :
-       {rows.n, rows.strides[0], rows.strides[1], call->args[3].as.i, pieces, piece})
+  for (const int64_t value : {rows.n, rows.strides[0], rows.strides[1], call->args[3].as.i,
+                              shape.pieces, shape.piece, shape.lanes})
     parameters.add(value);
   parameters.add(totals);
-  const auto threads = static_cast<int32_t>(
-      std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(rows.n, kThreads))));
-  const Grid grid = {std::min<int64_t>(rows.dims.n, 65535), pieces, threads};
-  if (pieces > 1) TN_CUDA_TRY(launch(stream, text, "fold_pieces", grid, parameters));
-  return launch(stream, text, "scan", grid, parameters);
+  const char* const fold = shape.in_columns ? "fold_columns" : "fold_pieces";
+  if (is_cut) TN_CUDA_TRY(launch(stream, text, fold, shape.grid, parameters));
+  return launch(stream, text, shape.in_columns ? "scan_columns" : "scan", shape.grid, parameters);
 }
 
 }  // namespace cuda

@@ -313,7 +313,7 @@ Tensor with_branch(const Object& self, const Block& b, int i, const Tensor& x, F
   return norm(x + dropout(branch(x)));
 }
 
-Tensor feed_forward(const Object& self, const Block& b, const Tensor& x) {
+Tensor after_attention(const Object& self, const Block& b, const Tensor& x) {
   const Tensor inner = self.child("linear1")(x);
   return self.child("linear2")(
       self.child("dropout")(b.activation == "gelu" ? gelu(inner) : relu(inner)));
@@ -349,7 +349,7 @@ void define_blocks() {
                 return self.child("self_attn")(x, x, x, padding, mask, is_causal || always);
               });
               return with_branch(self, b, 2, x,
-                                 [&](const Tensor& x) { return feed_forward(self, b, x); });
+                                 [&](const Tensor& x) { return after_attention(self, b, x); });
             });
       });
   define_block(
@@ -375,7 +375,7 @@ void define_blocks() {
                                                     memory_is_causal);
               });
               return with_branch(self, b, 3, x,
-                                 [&](const Tensor& x) { return feed_forward(self, b, x); });
+                                 [&](const Tensor& x) { return after_attention(self, b, x); });
             });
       });
 }

@@ -70,7 +70,6 @@ Tensor linear_product(const char* name, const Tensor& x, const Tensor& weight, c
   return product(x, weight.dim() == 1 ? weight : prim::permute(weight, {1, 0}));
 }
 
-// The product has x's dtype, and a bias takes part in promotion as in every sum.
 Meta linear_meta(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check_linear(name, x, weight, bias);
   Sizes sizes = first_sizes(x, x.dim() - 1);
@@ -315,6 +314,7 @@ void matmul() {
   linear_maps();
   products();
   matrices();
+  feed_forward();
 }
 
 }  // namespace tenon::ops_pack

@@ -29,6 +29,7 @@ void matmul();
 // Of which matmul() registers these.
 void products();
 void matrices();
+void feed_forward();
 void shape();
 void rearrange();  // and pads()
 void pads();

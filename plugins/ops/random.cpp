@@ -352,13 +352,18 @@ void expect_probability(const char* op, double p) {
 
 bool may_look_at(const Tensor& x) { return x.device().is_cpu() && !compiler::is_compiling(); }
 
+void expect_each(const char* op, const char* what, const char* expected, ExpressionRef& is_wrong,
+                 const Tensor& x) {
+  if (!may_look_at(x) || x.numel() == 0) return;
+  NoGrad guard;
+  Tensor wrong = prim::reduce(TN_REDUCE_MAX, Tensors(&x, 1), {}, false, is_wrong);
+  if (wrong.item<double>() != 0)
+    fail(std::string(op) + ": an element of " + what + " is not " + expected);
+}
+
 // Elsewhere below 0 and NaN count as 0, above 1 as 1.
 void expect_probabilities(const char* op, const char* what, const Tensor& p) {
-  if (!may_look_at(p) || p.numel() == 0) return;
-  NoGrad guard;
-  Tensor outside = prim::reduce(TN_REDUCE_MAX, Tensors(&p, 1), {}, false, no_probability);
-  if (outside.item<double>() != 0)
-    fail(std::string(op) + ": an element of " + what + " is not within 0 to 1");
+  expect_each(op, what, "within 0 to 1", no_probability, p);
 }
 
 void random() {
@@ -367,6 +372,7 @@ void random() {
   distributions();
   bernoullis();
   random_fills();
+  random_counts();
   dropout_forms();
 }
 

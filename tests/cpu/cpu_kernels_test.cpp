@@ -211,6 +211,10 @@ TEST(CpuGather, RowsOfAnEmbeddingAndTheirGradient) {
     for (int64_t k = 0; k < words * width; ++k) {
       ASSERT_EQ(gradient.get(k), 2 + n / words);
     }
+    // Counted among the indices that there are, and not with what the expanded index repeats.
+    index.set(2000, words);
+    const std::string refusal = launch(TN_PRIM_GATHER, {table, integer(0), value}, {&y.tensor});
+    EXPECT_NE(refusal.find("index 50 (element 2000 of index)"), std::string::npos) << refusal;
   }
 }
 

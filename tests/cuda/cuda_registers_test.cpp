@@ -337,6 +337,22 @@ TEST(CudaPtx, ReductionsOfDenseRowsAndColumnsRead16BytesAtOnce) {
   EXPECT_GT(columns, 4);
 }
 
+// Groups of eight values of a row, forwards and backwards; those of one byte eight at once.
+TEST(CudaPtx, ScansTouch16BytesAtOnce) {
+  const Compiler compiler;
+  if (!compiler.is_here()) GTEST_SKIP() << "libnvrtc.so.13 is not here";
+  int scans = 0;
+  for (const string& text : nvrtc::kept_texts()) {
+    if (!has(text, "\"scan.cuh\"") || (scans++ % 4 != 0 && !long_form())) continue;
+    const int packs = bytes_of(type_of(text, "Element")) * 8 / 16;
+    const string ptx = compiler.compile(text, "80", true).ptx;
+    EXPECT_GE(count(entry_of(ptx, "scan"), kLoad), packs) << text << ptx;
+    EXPECT_GE(count(entry_of(ptx, "scan"), kStore), packs) << text << ptx;
+    EXPECT_GE(count(entry_of(ptx, "fold_pieces"), kLoad), packs) << text << ptx;
+  }
+  EXPECT_GT(scans, 8);
+}
+
 // The first line in which a text of floats computes with doubles. Two entries are meant to beside their
 // elements, and may call functions: a `step` that counts finds what is one number for a parameter before
 // its threads meet (rare cases of pow lie behind its end), and the last block of `fold_chunks` what all

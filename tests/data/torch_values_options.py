@@ -81,9 +81,23 @@ def histograms():
     case("_histogram", [a, torch.tensor([-1.5, -1.0, 0.0, 0.25, 1.75], dtype=a.dtype)], lambda t, b: torch.histogram(t, b)[0], grad=False)
 
 
+def two_linear_maps():
+    def activated(t, activation):
+        return F.relu(t) if activation == "relu" else F.gelu(t, approximate="tanh" if activation == "gelu_tanh" else "none")
+
+    def fn(t, w1, b1, w2, b2, activation):
+        return F.linear(activated(F.linear(t, w1, b1), activation), w2, b2)
+
+    for activation in ("relu", "gelu", "gelu_tanh"):
+        case("feed_forward", [x(2, 2, 3), x(5, 3), x(5), x(2, 5), x(2), activation], fn)
+        case("feed_forward", [x(4, 3), x(6, 3), None, x(3, 6), x(3), activation], fn)
+        case("feed_forward", [x(3), x(2, 3), x(2), x(4, 2), None, activation], fn)
+
+
 antialiased()
 recomputed()
 adaptive_pools()
 borders()
 histograms()
+two_linear_maps()
 write("torch_values_options.json")

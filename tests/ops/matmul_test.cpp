@@ -212,6 +212,35 @@ TEST(Linear, IsAMatmulAndABias) {
   }
 }
 
+TEST(FeedForward, IsTwoLinearMaps) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = counted({2, 3}, d), w1 = counted({4, 3}, d) - 5, w2 = counted({2, 4}, d);
+    const Tensor b1 = tn::tensor({1.f, -2.f, 0.f, 3.f}, d), b2 = tn::tensor({0.5f, -0.5f}, d);
+    const std::pair<const char*, std::function<Tensor(Tensor)>> kinds[] = {
+        {"relu", [](Tensor t) { return tn::relu(t); }},
+        {"gelu", [](Tensor t) { return tn::gelu(t); }},
+        {"gelu_tanh", [](Tensor t) { return tn::gelu(t, "tanh"); }}};
+    for (const auto& [name, activation] : kinds) {
+      const Tensor y = tn::feed_forward(x, w1, b1, w2, b2, name);
+      expect_near(y, tn::linear(activation(tn::linear(x, w1, b1)), w2, b2).to_vector<double>());
+      expect_near(tn::feed_forward(x[1], w1, {}, w2, {}, name),
+                  tn::linear(activation(tn::linear(x[1], w1)), w2).to_vector<double>());
+    }
+    expect_error([&] { tn::feed_forward(x, w1, b1, w2, b2, "tanh"); },
+                 "feed_forward: activation is 'tanh', expected 'relu', 'gelu' or 'gelu_tanh'");
+    expect_error([&] { tn::feed_forward(x, w2, b1, w2, {}); },
+                 "feed_forward: x is [2, 3], weight1 is [2, 4], bias1 is [4], weight2 is [2, 4]; "
+                 "expected x [.., in], weight1 [hidden, in], bias1 [hidden], weight2 "
+                 "[out, hidden], bias2 [out]");
+    expect_error([&] { tn::feed_forward(x, w1, b1, w2, b1); }, ", bias2 is [4]; expected");
+    expect_error([&] { tn::feed_forward(x, w1, b1.to(tn::float64), w2, b2); },
+                 "feed_forward: bias1 is float64, x is float32; expected one dtype");
+    expect_error([&] { tn::feed_forward(x.to(tn::int64), w1, b1, w2, b2); },
+                 "feed_forward: x is int64, expected a floating dtype");
+  }
+}
+
 TEST(Matmul, ErrorsSayWhatWouldFit) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

@@ -93,4 +93,37 @@ TEST(RandomFills, SayWhatTheyRefuse) {
   });
 }
 
+// Whether counts have their distributions is tested with those of tn::distributions.
+TEST(RandomCounts, EndsBroadcastingAndRefusals) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor none = tn::poisson(tn::tensor<float>({0, 0, 0}, d));
+    expect_near(none, {0, 0, 0}, 0);
+    EXPECT_EQ(tn::poisson(tn::full({2}, 4.0, tn::float16, d)).dtype(), tn::float16);
+    EXPECT_EQ(tn::poisson(tn::empty({0, 2}, tn::float32, d)).numel(), 0);
+    const Tensor counts = tn::tensor<double>({{7}, {300}}, d);
+    const Tensor drawn = tn::binomial(counts, tn::tensor<double>({0, 1}, d));
+    expect_near(drawn, {0, 7, 0, 300}, 0);
+    const Tensor half = tn::binomial(tn::full({1000}, 20.0, {}, d), tn::full({1000}, 0.5, {}, d));
+    EXPECT_GE(tn::amin(half).item<float>(), 0);
+    EXPECT_LE(tn::amax(half).item<float>(), 20);
+    EXPECT_NEAR(half.mean().item<float>(), 10, 0.5);  // seven standard errors
+    expect_error([&] { tn::poisson(tn::ones({2}, tn::int64, d)); },
+                 "poisson: dtype is int64, expected a floating dtype");
+    expect_error([&] { tn::binomial(tn::ones({2}, tn::float64, d), tn::ones({2}, {}, d)); },
+                 "binomial: count is float64 and prob float32, expected one dtype");
+    expect_error([&] { tn::binomial(tn::ones({2}, {}, d), tn::ones({3}, {}, d)); }, "[3]");
+  }
+  // Where it may be looked at.
+  expect_error(
+      [] {
+        tn::poisson(tn::tensor({1.f, -1.f}));
+      },
+      "poisson: an element of rates is not 0 or more");
+  expect_error([] { tn::binomial(tn::tensor({NAN}), tn::tensor({0.5f})); },
+               "binomial: an element of count is not 0 or more");
+  expect_error([] { tn::binomial(tn::tensor({3.f}), tn::tensor({1.5f})); },
+               "binomial: an element of prob is not within 0 to 1");
+}
+
 }  // namespace

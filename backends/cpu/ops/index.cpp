@@ -94,7 +94,7 @@ struct Indexed {
         if (!all.in_range(row)) bad = true;
       });
     });
-    if (bad) all.refuse(host, index.sizes);
+    if (bad) all.refuse(host);
   }
 
  private:
@@ -120,21 +120,17 @@ struct Indexed {
     return outside >> 63 == 0;
   }
 
-  // Names the first index that is out of range. full_sizes: with what an expanded index repeats.
-  void refuse(const tn_host* host, const int64_t* full_sizes) const {
-    int64_t flat = -1, value = 0, i = 0;
+  // Names the first index that is out of range, and where among the indices it is.
+  void refuse(const tn_host* host) const {
+    int64_t element = -1, value = 0, i = 0;
     each_row(0, n_rows, [&](const Row& row) {
       const int64_t* const at = static_cast<const int64_t*>(index.data) + row.index;
-      for (int64_t j = 0; j < row_size && flat < 0; ++j) {
+      for (int64_t j = 0; j < row_size && element < 0; ++j) {
         value = at[j * last_stride(index)];
-        if (value < 0 || value >= size_) flat = i * row_size + j;
+        if (value < 0 || value >= size_) element = i * row_size + j;
       }
       ++i;
     });
-    int64_t element = 0;
-    for (int64_t d = index.ndim, weight = 1; d-- > 0;
-         weight *= full_sizes[d], flat /= index.sizes[d])
-      element += flat % index.sizes[d] * weight;
     check(error(host, TN_INVALID_ARGUMENT,
                 "%s: index %lld (element %lld of index) is out of range for dimension %d of size "
                 "%lld (%s, cpu)",

@@ -4,9 +4,11 @@
 #include <cuda.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <vector>
 
@@ -31,14 +33,43 @@ struct Product {
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   void* bias = nullptr;
   cudaDataType_t bias_type = CUDA_R_32F;
+  void* aux = nullptr;
+  int64_t aux_step = 0;
 
+  bool is_one_of(std::initializer_list<cublasLtEpilogue_t> list) const {
+    return std::find(list.begin(), list.end(), epilogue) != list.end();
+  }
   bool adds_bias() const {
-    return epilogue == CUBLASLT_EPILOGUE_BIAS || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS;
+    return is_one_of({CUBLASLT_EPILOGUE_BIAS, CUBLASLT_EPILOGUE_RELU_BIAS,
+                      CUBLASLT_EPILOGUE_RELU_AUX_BIAS, CUBLASLT_EPILOGUE_GELU_BIAS,
+                      CUBLASLT_EPILOGUE_GELU_AUX_BIAS});
   }
   bool sums_b() const { return epilogue == CUBLASLT_EPILOGUE_BGRADB; }
-  bool is_relu() const {
-    return epilogue == CUBLASLT_EPILOGUE_RELU || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS;
+  bool sums_d() const {
+    return is_one_of({CUBLASLT_EPILOGUE_DRELU_BGRAD, CUBLASLT_EPILOGUE_DGELU_BGRAD});
   }
+  bool has_bias() const { return adds_bias() || sums_b() || sums_d(); }
+  bool is_relu() const {
+    return is_one_of({CUBLASLT_EPILOGUE_RELU, CUBLASLT_EPILOGUE_RELU_BIAS,
+                      CUBLASLT_EPILOGUE_RELU_AUX, CUBLASLT_EPILOGUE_RELU_AUX_BIAS});
+  }
+  bool is_gelu() const {
+    return is_one_of({CUBLASLT_EPILOGUE_GELU, CUBLASLT_EPILOGUE_GELU_BIAS,
+                      CUBLASLT_EPILOGUE_GELU_AUX, CUBLASLT_EPILOGUE_GELU_AUX_BIAS});
+  }
+  bool is_gradient_of_relu() const {
+    return is_one_of({CUBLASLT_EPILOGUE_DRELU, CUBLASLT_EPILOGUE_DRELU_BGRAD});
+  }
+  bool is_gradient_of_gelu() const {
+    return is_one_of({CUBLASLT_EPILOGUE_DGELU, CUBLASLT_EPILOGUE_DGELU_BGRAD});
+  }
+  bool writes_aux() const {
+    return is_one_of({CUBLASLT_EPILOGUE_RELU_AUX, CUBLASLT_EPILOGUE_RELU_AUX_BIAS,
+                      CUBLASLT_EPILOGUE_GELU_AUX, CUBLASLT_EPILOGUE_GELU_AUX_BIAS});
+  }
+  bool has_aux() const { return writes_aux() || is_gradient_of_relu() || is_gradient_of_gelu(); }
+  // A bit for each element, or one as wide as those of d.
+  bool is_aux_of_bits() const { return is_relu() || is_gradient_of_relu(); }
 };
 struct Layout {
   cudaDataType_t type;
@@ -56,7 +87,7 @@ struct Preference {
 struct Choice {
   uint64_t workspace;
   uint32_t alignment[4];
-  uint32_t bias_alignment;
+  uint32_t bias_alignment, aux_alignment;
 };
 
 [[noreturn]] void die(const char* what) {
@@ -119,6 +150,48 @@ std::vector<double> gathered(const char* base, const Layout& l, int64_t batch, b
   return all;
 }
 
+// By tanh: Hendrycks & Gimpel, Gaussian error linear units (2016).
+const double kRoot = std::sqrt(2 / 3.14159265358979323846), kCube = 0.044715;
+double gelu(double x) { return 0.5 * x * (1 + std::tanh(kRoot * (x + kCube * x * x * x))); }
+double gelu_slope(double x) {
+  const double t = std::tanh(kRoot * (x + kCube * x * x * x));
+  return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * kRoot * (1 + 3 * kCube * x * x);
+}
+
+// What an activation leaves for its gradient.
+class Aux {
+ public:
+  Aux(const Product& p, const Layout& d) : product_(p), type_(d.type) {
+    if (!p.has_aux()) return;
+    const uint64_t elements = d.columns * static_cast<uint64_t>(p.aux_step);
+    const size_t bytes = p.is_aux_of_bits() ? elements / 8 : elements * bytes_of(type_);
+    data_ = tenon_fake_view(p.aux, bytes);
+    if (!data_) die("aux is not live memory of a device");
+    if (p.writes_aux()) std::memset(data_, 0xA5, bytes);  // what lies between rows may be written
+  }
+  void keep(uint64_t row, uint64_t column, double value) const {
+    const uint64_t i = place(row, column);
+    if (!product_.is_aux_of_bits()) return put(data_ + i * bytes_of(type_), type_, value);
+    const auto bit = static_cast<char>(1 << i % 8);
+    data_[i / 8] = static_cast<char>(value <= 0 ? data_[i / 8] & ~bit : data_[i / 8] | bit);
+  }
+  bool is_positive(uint64_t row, uint64_t column) const {
+    const uint64_t i = place(row, column);
+    return data_[i / 8] >> i % 8 & 1;
+  }
+  double slope_of_gelu(uint64_t row, uint64_t column) const {
+    return gelu_slope(number(data_ + place(row, column) * bytes_of(type_), type_));
+  }
+
+ private:
+  uint64_t place(uint64_t row, uint64_t column) const {
+    return column * static_cast<uint64_t>(product_.aux_step) + row;
+  }
+  const Product& product_;
+  cudaDataType_t type_;
+  char* data_ = nullptr;
+};
+
 void multiply(const Work& work) {
   const char* a = tenon_fake_view(work.a_data, reach(work.a));
   const char* b = tenon_fake_view(work.b_data, reach(work.b));
@@ -132,6 +205,8 @@ void multiply(const Work& work) {
       p.bias ? tenon_fake_view(p.bias, (p.sums_b() ? n : m) * bytes_of(p.bias_type)) : nullptr;
   if (p.bias && !bias) die("the bias is not live memory of a device");
   const auto bias_at = [&](uint64_t i) { return bias + i * bytes_of(p.bias_type); };
+  const Aux aux(p, work.d);
+  std::vector<double> sums_of_d(p.sums_d() ? m : 0);
   for (int64_t batch = 0; batch < work.d.batch; ++batch) {
     const auto left = gathered(a, work.a, batch, !at);   // [k][m]
     const auto right = gathered(b, work.b, batch, !bt);  // [n][k]
@@ -147,7 +222,12 @@ void multiply(const Work& work) {
                          static_cast<int64_t>(bytes_of(work.d.type));
       for (uint64_t r = 0; r < m; ++r) {
         double value = sums[r] + (p.adds_bias() ? number(bias_at(r), p.bias_type) : 0);
+        if (p.writes_aux()) aux.keep(r, column, value);
         if (p.is_relu() && value < 0) value = 0;
+        if (p.is_gelu()) value = gelu(value);
+        if (p.is_gradient_of_relu() && !aux.is_positive(r, column)) value = 0;
+        if (p.is_gradient_of_gelu()) value *= aux.slope_of_gelu(r, column);
+        if (p.sums_d()) sums_of_d[r] += value;
         put(to + r * bytes_of(work.d.type), work.d.type, value);
       }
       if (p.sums_b()) {
@@ -157,6 +237,7 @@ void multiply(const Work& work) {
       }
     }
   }
+  for (uint64_t r = 0; r < sums_of_d.size(); ++r) put(bias_at(r), p.bias_type, sums_of_d[r]);
 }
 
 template <class T>
@@ -229,6 +310,8 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t made,
   if (what == CUBLASLT_MATMUL_DESC_EPILOGUE) return set(&product.epilogue, value, bytes);
   if (what == CUBLASLT_MATMUL_DESC_BIAS_POINTER) return set(&product.bias, value, bytes);
   if (what == CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE) return set(&product.bias_type, value, bytes);
+  if (what == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER) return set(&product.aux, value, bytes);
+  if (what == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD) return set(&product.aux_step, value, bytes);
   return CUBLAS_STATUS_INVALID_VALUE;
 }
 
@@ -294,17 +377,28 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
     die("partial sums are allowed to be rounded to the type of the output");
   const Product& asked = *as<Product>(product);
   const Layout& y = *as<Layout>(d);
-  const bool has_bias = asked.adds_bias() || asked.sums_b();
+  const bool has_bias = asked.has_bias();
   if (has_bias != (asked.bias != nullptr) || (has_bias && asked.bias_type != y.type))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  if (asked.has_aux() != (asked.aux != nullptr)) return CUBLAS_STATUS_INVALID_VALUE;
+  if (asked.has_aux() && (asked.aux_step % (asked.is_aux_of_bits() ? 128 : 8) != 0 ||
+                          asked.aux_step < static_cast<int64_t>(y.rows) || y.batch != 1))
     return CUBLAS_STATUS_INVALID_VALUE;
   // Some have no algorithm, so that what is done then is tested.
   *found = 0;
   if (asked.epilogue != CUBLASLT_EPILOGUE_DEFAULT && (y.type == CUDA_R_64F || y.rows % 7 == 0))
     return CUBLAS_STATUS_NOT_SUPPORTED;
+  const bool reads_aux = asked.has_aux() && !asked.writes_aux();
+  if (reads_aux && (p.alignment[0] | p.alignment[1] | p.alignment[3]) % 16 != 0)
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   // Large ones want all the memory that they may have, small ones none.
-  // The pointer of the bias says how that of each call will be aligned.
-  const auto bias = reinterpret_cast<uintptr_t>(asked.bias) | 16;
-  Choice choice = {y.rows * y.columns < 64 ? 0 : p.workspace, {}, uint32_t(bias & -bias)};
+  // The pointers of the bias and of aux say how those of each call will be aligned.
+  const auto alignment = [](const void* declared) {
+    const auto places = reinterpret_cast<uintptr_t>(declared) | 16;
+    return static_cast<uint32_t>(places & -places);
+  };
+  Choice choice = {
+      y.rows * y.columns < 64 ? 0 : p.workspace, {}, alignment(asked.bias), alignment(asked.aux)};
   std::copy(p.alignment, p.alignment + 4, choice.alignment);
   // Where several are asked for, the first is one that does not fit.
   const int last = wanted > 1 ? 1 : 0;
@@ -349,6 +443,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
     die("a matrix is not aligned as it was declared");
   if (reinterpret_cast<uintptr_t>(work.product.bias) % choice.bias_alignment != 0)
     die("the bias is not aligned as it was when the algorithm was chosen");
+  if (reinterpret_cast<uintptr_t>(work.product.aux) % choice.aux_alignment != 0)
+    die("aux is not aligned as it was when the algorithm was chosen");
   const auto run = [](void* context) { multiply(*static_cast<Work*>(context)); };
   const auto release = [](void* context) { delete static_cast<Work*>(context); };
   if (!tenon_fake_put(reinterpret_cast<CUstream>(stream), "cublasLtMatmul", run, new Work(work),

@@ -1,88 +1,18 @@
 // Distributions of how many: events in a time, of a number of trials, trials before the first.
-//
-// Draws of Poisson and Binomial are by inversion where the mean is below 10, and else by Stadlober,
-// "The ratio of uniforms approach for generating discrete random variates" (Journal of
-// Computational and Applied Mathematics 31, 1990). They are computed in float64.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 
 #include "tenon/distributions/discrete.hpp"
 #include "tenon/ops/create.hpp"
+#include "tenon/ops/random.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace distributions {
 
 namespace detail {
-
-inline constexpr double kSmallMean = 10;
-
-// Inversion: how many of the first 48 sums of probabilities a uniform number reaches. `first` is the
-// probability of 0, and ratio(k) that of k + 1 over that of k. Of a mean below 10 the 49th and later
-// ones sum to less than 1e-18.
-template <typename Ratio>
-Tensor draw_few(const Tensor& first, const Ratio& ratio) {
-  const Tensor u = rand_like(first);
-  Tensor mass = first, below = first, count = zeros_like(first);
-  for (int k = 0; k < 48; ++k) {
-    count = count + (u >= below).to(float64);
-    mass = mass * ratio(k);
-    below = below + mass;
-  }
-  return count;
-}
-
-// Stadlober's: floor(mean + 0.5 + h (u - 0.5) / v) is taken if v^2 is below its probability over
-// the largest one, which `log_ratio` gives the logarithm of. Less than 43% of the draws are
-// rejected where the mean is 10 or more. There are always 24 rounds, so that nothing waits for the
-// device and a compiled function replays it; of 1e9 draws at most about one is then still missing
-// and is the mode.
-template <typename LogRatio>
-Tensor draw_many(const Tensor& mean, const Tensor& variance, const Tensor& mode,
-                 const LogRatio& log_ratio) {
-  const Tensor h =
-      std::sqrt(8 / std::numbers::e) * sqrt(variance + 0.5) + (3 - std::sqrt(12 / std::numbers::e));
-  Tensor count = mode, missing = mean == mean;
-  for (int round = 0; round < 24; ++round) {
-    const Tensor u = rand_like(mean), v = rand_like(mean);
-    const Tensor proposed = floor(mean + 0.5 + h * (u - 0.5) / v);
-    const Tensor taken = logical_and(proposed >= 0, 2 * log(v) < log_ratio(proposed));
-    count = where(logical_and(missing, taken), proposed, count);
-    missing = logical_and(missing, logical_not(taken));
-  }
-  return count;
-}
-
-inline Tensor draw_poisson(const Tensor& given) {
-  const Tensor rate = given.to(float64);
-  const Tensor few = draw_few(exp(-rate), [&](int k) { return rate / (k + 1); });
-  const Tensor mode = floor(rate), log_rate = log(rate);
-  const Tensor most = mode * log_rate - lgamma(mode + 1);
-  const Tensor many = draw_many(
-      rate, rate, mode, [&](const Tensor& k) { return k * log_rate - lgamma(k + 1) - most; });
-  return where(rate < kSmallMean, few, many).to(given.dtype());
-}
-
-// Where events are more probable than not, what has none is drawn.
-inline Tensor draw_binomial(const Tensor& total_count, const Tensor& probs) {
-  const Tensor n = total_count.to(float64), given = probs.to(float64);
-  const Tensor swapped = given > 0.5, p = where(swapped, 1 - given, given);
-  const Tensor odds = p / (1 - p), mean = n * p;
-  const Tensor few = draw_few(exp(n * log1p(-p)), [&](int k) { return (n - k) / (k + 1) * odds; });
-  const Tensor mode = floor((n + 1) * p), log_odds = log(odds);
-  const auto log_mass = [&](const Tensor& k) {
-    return k * log_odds - lgamma(k + 1) - lgamma(n - k + 1);
-  };
-  const Tensor most = log_mass(mode);
-  const Tensor many = draw_many(mean, mean * (1 - p), mode, [&](const Tensor& k) {
-    return where(k <= n, log_mass(k) - most, -INFINITY);
-  });
-  const Tensor count = minimum(where(mean < kSmallMean, few, many), n);
-  return where(swapped, n - count, count).to(probs.dtype());
-}
 
 // k log(1 - probs), which is 0 where k is: without the infinite slope of log(0) there.
 inline Tensor failures_log_prob(const Tensor& k, const Tensor& probs) {
@@ -113,7 +43,7 @@ class Poisson : public Distribution {
   }
   Tensor sample(Ints sample_shape = {}) const override {
     const NoGrad guard;
-    return detail::draw_poisson(rate_.expand(extended(sample_shape)));
+    return poisson(rate_.expand(extended(sample_shape)));
   }
   bool has_rsample() const override { return false; }
 
@@ -178,7 +108,7 @@ class Binomial : public Distribution {
   Tensor sample(Ints sample_shape = {}) const override {
     const NoGrad guard;
     const detail::Sizes sizes = extended(sample_shape);
-    return detail::draw_binomial(total_count_.expand(sizes), probs_.expand(sizes));
+    return binomial(total_count_.expand(sizes), probs_.expand(sizes));
   }
   bool has_rsample() const override { return false; }
 

@@ -98,6 +98,16 @@ inline Tensor matrix_power(const Tensor& x, Int n) { return detail::call<Tensor>
 // Vandermonde's matrix [m, N] of x [m]: column k is x to the power N - 1 - k, or k where
 // increasing. N None: m. Integers and bool become int64.
 inline Tensor vander(const Tensor& x, std::optional<Int> N = {}, bool increasing = false) { return detail::call<Tensor>(detail::op<"vander">, {x, N, increasing}); }
+// linear(activation(linear(x, weight1, bias1)), weight2, bias2) for x [.., in], weight1 [hidden,
+// in] and weight2 [out, hidden], each product with what follows it in one kernel where a device has
+// that. activation is "relu", "gelu" or "gelu_tanh", gelu's approximation. All have one dtype, in
+// which the hidden values are rounded.
+inline Tensor feed_forward(const Tensor& x, const Tensor& weight1, const Tensor& bias1, const Tensor& weight2, const Tensor& bias2, TextRef activation = "relu") { return detail::call<Tensor>(detail::op<"feed_forward">, {x, weight1, bias1, weight2, bias2, activation}); }
+struct FeedForwardOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::string activation = "relu";
+};
+inline Tensor feed_forward(const Tensor& x, const Tensor& weight1, const Tensor& bias1, const Tensor& weight2, const Tensor& bias2, const FeedForwardOptions& options) { return detail::call<Tensor>(detail::op<"feed_forward">, {x, weight1, bias1, weight2, bias2, options.activation}); }
 
 }  // namespace v0
 }  // namespace tenon

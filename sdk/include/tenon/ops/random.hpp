@@ -98,6 +98,12 @@ struct LogNormalOptions {
   Float std = 2.0;
 };
 inline Tensor log_normal_(const Tensor& x, const LogNormalOptions& options) { return detail::call<Tensor>(detail::op<"log_normal_">, {x, options.mean, options.std}); }
+// How many events come in a time in which there are so many on average, element by element: k with
+// the probability rate^k exp(-rate) / k!.
+inline Tensor poisson(const Tensor& rates) { return detail::call<Tensor>(detail::op<"poisson">, {rates}); }
+// How many of count trials succeed, of which each does with the probability prob, element by
+// element; the two have one dtype, of floats.
+inline Tensor binomial(const Tensor& count, const Tensor& prob) { return detail::call<Tensor>(detail::op<"binomial">, {count, prob}); }
 // Zero with probability p, the others times 1 / (1 - p); x itself when not training. Srivastava et
 // al., 2014.
 inline Tensor dropout(const Tensor& x, Float p = 0.5, bool training = true) { return detail::call<Tensor>(detail::op<"dropout">, {x, p, training}); }
