@@ -1,4 +1,4 @@
-// The exponential of matrices, and their powers, negative ones too.
+// The exponential of matrices, and powers of matrices, negative ones too, and of numbers.
 #include "pack.h"
 
 namespace tenon::linalg_pack {
@@ -44,6 +44,21 @@ void exponentials() {
         expect_square("matrix_power", "a", a);
         if (n == INT64_MIN) fail("matrix_power: n is " + std::to_string(n) + ", expected more");
         return n < 0 ? call("matrix_power", host_inv(a), -n) : call("matrix_power", a, n);
+      });
+  op("vander(Tensor x, int? N=None) -> Tensor")
+      .doc(
+          "Vandermonde's matrices [.., n, N] of x [.., n]: column j is x to the power j. N None: "
+          "n. "
+          "Integers and bool become int64.")
+      .amp(Amp::float32)
+      .meaning([](Tensor x, optional<int64_t> n) {
+        if (x.dim() < 1) fail("vander: x has no dimensions, expected 1 or more");
+        const int64_t columns = n.value_or(x.size(-1));
+        if (columns < 2) fail("vander: N is " + std::to_string(columns) + ", expected 2 or more");
+        const Tensor last = unsqueeze(x.to(promote(x.dtype(), int64)), -1);
+        Sizes sizes = leading_sizes(x, 0);
+        sizes.push_back(columns - 1);
+        return cumprod(cat({ones_like(last), last.expand(sizes)}, -1), -1);
       });
 }
 

@@ -50,21 +50,30 @@ Tensor row_exchange(const Tensor& pivots, int64_t n, const Tensor& like) {
   return one_hot(rows, n).to(like.dtype()).mT();
 }
 
-// p inv(l)^T (tril(l^T gl, -1) + triu(gu u^T)) inv(u)^T for a = p l u.
+// For a = p l u, of square matrices: p inv(l)^T (tril(l^T gl, -1) + triu(gu u^T)) inv(u)^T. What stands
+// right of a wide matrix's square, with the gradient g2, is l u2, and what stands below a tall one's is
+// l2 u; so the triangles get what is less through these: tril(g2 u2^T, -1) and triu(l2^T g2).
 Tensor lu_gradient(const Vjp& g, const Tensor& a, bool) {
   if (!g.grad().defined()) return {};
-  if (a.size(-1) != a.size(-2)) {
-    fail("a is " + sizes_text(a.sizes()) +
-             ", and LU factors have a gradient for square matrices alone",
-         TN_UNSUPPORTED);
-  }
   const Tensor lu = g.output(0), pivots = g.output(1);
-  const Tensor l = tril(lu, -1) + identity(a.size(-1), a), u = triu(lu);
-  const Tensor middle =
-      tril(matmul(l.mT(), tril(g.grad(), -1)), -1) + triu(matmul(triu(g.grad()), u.mT()));
-  const Tensor right = behind_inverse(middle, u);
-  const Tensor left = host_solve_triangular(l.mT(), right, true, true);
-  return matmul(row_exchange(pivots, a.size(-1), left), left);
+  const int64_t m = a.size(-2), n = a.size(-1), k = smaller_size(a);
+  const auto square = [&](const Tensor& x) { return narrow(narrow(x, -2, 0, k), -1, 0, k); };
+  const Tensor l = tril(square(lu), -1) + identity(k, a), u = triu(square(lu)),
+               given = square(g.grad());
+  const auto by_l = [&](const Tensor& x) { return host_solve_triangular(l.mT(), x, true, true); };
+  Tensor of_l = matmul(l.mT(), tril(given, -1)), of_u = matmul(triu(given), u.mT()), others;
+  if (m < n) {
+    const Tensor g2 = narrow(g.grad(), -1, k, n - k);
+    of_l = of_l - matmul(g2, narrow(lu, -1, k, n - k).mT());
+    others = by_l(g2);
+  } else if (m > n) {
+    const Tensor g2 = narrow(g.grad(), -2, k, m - k);
+    of_u = of_u - matmul(narrow(lu, -2, k, m - k).mT(), g2);
+    others = behind_inverse(g2, u);
+  }
+  Tensor all = by_l(behind_inverse(tril(of_l, -1) + triu(of_u), u));
+  if (m != n) all = cat({all, others}, m < n ? -1 : -2);
+  return matmul(row_exchange(pivots, m, lu), all);
 }
 
 // Of square or tall matrices. Walter and Lehmann, arXiv:1009.6112, 6.
@@ -208,8 +217,7 @@ void factors() {
   op("lu_factor(Tensor a) -> (Tensor lu, Tensor pivots)")
       .doc(
           "l (below the diagonal, which is 1) and u of p l u = a [.., m, n] in one matrix, and the "
-          "rows, from 1, with which LAPACK exchanged each row. Refuses singular matrices. The "
-          "gradient is there for square ones.")
+          "rows, from 1, with which LAPACK exchanged each row. Refuses singular matrices.")
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor a) {

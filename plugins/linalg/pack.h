@@ -73,7 +73,7 @@ R through_host(const char* name, const OpRef& op, const Tensor& x, const std::ar
           empty(Ints(metas[i].sizes, size_t(metas[i].ndim)), Dtype{metas[i].dtype}, device);
     }
   } else if (device == cpu) {
-    fail(std::string(name) + ": its kernel did not take the call, and there is no other way");
+    fail(detail::joined({name, ": its kernel did not take the call, and there is no other way"}));
   } else {
     results = detail::call<std::array<Tensor, n>>(op, bring(args)...);
     for (Tensor& result : results) result = result.to(device);

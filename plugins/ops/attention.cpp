@@ -62,10 +62,10 @@ void check_call(const Tensor& query, const Tensor& key, const Tensor& value, con
                 double dropout_p, bool is_causal, bool enable_gqa) {
   check_attention(query, key, value, enable_gqa);
   if (is_causal && mask.defined())
-    fail(std::string(kAttention) + ": attn_mask is given and is_causal is set, expected one");
+    fail(detail::joined({kAttention, ": attn_mask is given and is_causal is set, expected one"}));
   if (mask.defined() && mask.dtype() != bool_ && mask.dtype() != query.dtype()) {
-    fail(std::string(kAttention) + ": attn_mask is " + mask.dtype().name() +
-         ", expected bool or query's " + query.dtype().name());
+    fail(detail::joined({kAttention, ": attn_mask is ", mask.dtype().name(),
+                         ", expected bool or query's ", query.dtype().name()}));
   }
   if (mask.defined()) {
     const Sizes wanted{query.size(-2), key.size(-2)};
@@ -73,9 +73,9 @@ void check_call(const Tensor& query, const Tensor& key, const Tensor& value, con
     for (size_t d = 1; d <= rows.size(); ++d) {
       const int64_t size = rows[rows.size() - d];
       if (size == 1 || size == wanted[2 - d]) continue;
-      fail(std::string(kAttention) + ": attn_mask is " + sizes_text(mask.sizes()) +
-           ", expected it to broadcast to [.., " + std::to_string(wanted[0]) + ", " +
-           std::to_string(wanted[1]) + "], a row a query and a column a key");
+      fail(detail::joined({kAttention, ": attn_mask is ", sizes_text(mask.sizes()),
+                           ", expected it to broadcast to [.., ", std::to_string(wanted[0]), ", ",
+                           std::to_string(wanted[1]), "], a row a query and a column a key"}));
     }
   }
   if (!(dropout_p >= 0 && dropout_p <= 1)) {
@@ -96,10 +96,11 @@ Meta attention_meta(const Tensor& query, const Tensor& key, const Tensor& value,
       int64_t& size = lead[lead.size() - d];
       const int64_t its = own[own.size() - d];
       if (size != its && size != 1 && its != 1) {
-        fail(std::string(kAttention) + ": query is " + sizes_text(query.sizes()) + ", key is " +
-             sizes_text(key.sizes()) + ", value is " + sizes_text(value.sizes()) +
-             (mask.defined() ? ", attn_mask is " + sizes_text(mask.sizes()) : "") +
-             "; expected dimensions in front that broadcast");
+        const std::string of_mask =
+            mask.defined() ? ", attn_mask is " + sizes_text(mask.sizes()) : "";
+        fail(detail::joined({kAttention, ": query is ", sizes_text(query.sizes()), ", key is ",
+                             sizes_text(key.sizes()), ", value is ", sizes_text(value.sizes()),
+                             of_mask, "; expected dimensions in front that broadcast"}));
       }
       if (size == 1) size = its;
     }

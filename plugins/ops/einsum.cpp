@@ -252,11 +252,11 @@ std::vector<int64_t> sizes_of_labels(const std::vector<Term>& terms, string_view
     for (size_t d = 0; d < term.labels.size(); ++d) {
       int64_t size = term.x.size(int64_t(d)), &known = sizes[size_t(term.labels[d])];
       if (size != 1 && known != 1 && size != known) {
-        int label = term.labels[d];
-        refuse(equation, (label < kEllipsis ? std::string("index '") + char(label) + "'"
-                                            : std::string("a dimension of '...'")) +
-                             " is of size " + std::to_string(known) + " and " +
-                             std::to_string(size));
+        const auto label = char(term.labels[d]);
+        const bool is_named = term.labels[d] < kEllipsis;
+        refuse(equation, detail::joined({is_named ? "index '" : "a dimension of '",
+                                         is_named ? string_view(&label, 1) : "...", "' is of size ",
+                                         std::to_string(known), " and ", std::to_string(size)}));
       }
       if (size != 1) known = size;
     }

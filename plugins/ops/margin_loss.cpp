@@ -92,9 +92,10 @@ void losses_of_distances() {
             const Reduction kind = reduction_of(op, reduction);
             if (input1.dim() != target.dim() + 1 || input2.dim() != target.dim() + 1 ||
                 target.dim() > 1) {
-              fail(std::string(op) + ": inputs are " + sizes_text(input1.sizes()) + " and " +
-                   sizes_text(input2.sizes()) + ", target is " + sizes_text(target.sizes()) +
-                   "; expected [n, size] and [n], or [size] and []");
+              fail(detail::joined({op, ": inputs are ", sizes_text(input1.sizes()), " and ",
+                                   sizes_text(input2.sizes()), ", target is ",
+                                   sizes_text(target.sizes()),
+                                   "; expected [n, size] and [n], or [size] and []"}));
             }
             expect_broadcast(op, input1, input2);
             expect_fractions(op, input1, input2);

@@ -141,7 +141,9 @@ std::tuple<Tensor, Tensor> indexed_max_pool(const char* op, const Tensor& x, Win
       prim::reshape(x, joined_sizes({front, {product(last_sizes(x, n))}})), 2,
       prim::reshape(may_miss ? within : index, joined_sizes({front, {product(w.out)}})));
   const Tensor values = prim::reshape(found, index.sizes());
-  return {may_miss ? where(is_within, values, lowest(x.dtype())) : values, index};
+  if (!may_miss) return {values, index};
+  const Tensor nothing = prim::fill({}, lowest(x.dtype()), x.dtype(), x.device());
+  return {where(is_within, values, nothing), index};
 }
 
 namespace {

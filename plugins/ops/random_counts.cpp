@@ -11,63 +11,112 @@ namespace {
 
 constexpr double kSmallMean = 10;
 
-// The probability of k + 1 is that of k, `mass`, times (c - k d) / (k + 1); `below` is that of k and less.
-constinit ExpressionRef next_sum{
-    "_next_sum(Tensor u, Tensor c, Tensor d, Tensor mass, Tensor below, Tensor count, float k) -> "
-    "(Tensor, Tensor, Tensor)",
-    "let next = mass * (c - k * d) / (k + 1)\n next\n below + next\n "
-    "where(u >= below, count + 1, count)"};
-constinit ExpressionRef proposal{"_proposal(Tensor u, Tensor v, Tensor mean, Tensor h) -> Tensor",
-                                 "floor(mean + 0.5 + h * (u - 0.5) / v)"};
-// `missing` is 1 where nothing was taken yet.
-constinit ExpressionRef taken{
-    "_taken(Tensor k, Tensor v, Tensor log_ratio, Tensor count, Tensor missing) -> "
-    "(Tensor, Tensor)",
-    "let takes = missing > 0 and k >= 0 and 2 * log(v) < log_ratio\n where(takes, k, count)\n "
-    "where(takes, 0.0, missing)"};
-constinit ExpressionRef no_rate{"_no_rate(Tensor rate) -> Tensor", "where(rate >= 0, 0.0, 1.0)"};
+// ---- By inversion
 
-// Inversion: how many of the first 48 sums of probabilities a uniform number reaches. `first` is the
-// probability of 0. Of a mean below 10 the 49th and later ones sum to less than 1e-18.
+constexpr int kSumsOfOne = 8, kSums = 48;  // a mean below 10 has less than 1e-18 behind these
+
+// The probability of k + 1 is that of k, `m`, times (c - k d) / (k + 1); `b` is that of k and less, and
+// n counts how many of these a uniform number u reaches.
+ExpressionRef& next_sums() {
+  static const std::string text = [] {
+    std::string lines;
+    for (int j = 0; j < kSumsOfOne; ++j) {
+      const std::string a = std::to_string(j), b = std::to_string(j + 1);
+      lines += "let m" + b + " = m" + a + " * (c - (k + " + a + ") * d) / (k + " + b + ")\n";
+      lines += "let b" + b + " = b" + a + " + m" + b + "\n";
+      lines += "let n" + b + " = where(u >= b" + a + ", n" + a + " + 1, n" + a + ")\n";
+    }
+    const std::string last = std::to_string(kSumsOfOne);
+    return lines + "m" + last + "\n b" + last + "\n n" + last;
+  }();
+  static ExpressionRef expression{
+      "_next_sums(Tensor u, Tensor c, Tensor d, Tensor m0, Tensor b0, Tensor n0, float k) -> "
+      "(Tensor, Tensor, Tensor)",
+      text.c_str()};
+  return expression;
+}
+
 Tensor draw_few(const char* op, const Tensor& first, const Tensor& c, const Tensor& d) {
   const Tensor u = uniform_numbers(op, first.sizes(), first.device());
   Tensor mass = first, below = first, count = zeros_like(first);
-  for (int k = 0; k < 48; ++k) {
+  for (int k = 0; k < kSums; k += kSumsOfOne) {
     std::tie(mass, below, count) = prim::elementwise<std::tuple<Tensor, Tensor, Tensor>>(
-        next_sum, u, c, d, mass, below, count, double(k));
+        next_sums(), u, c, d, mass, below, count, double(k));
   }
   return count;
 }
 
-// Stadlober's: floor(mean + 0.5 + h (u - 0.5) / v) is taken if v^2 is below its probability over
-// the largest one, which `log_ratio` gives the logarithm of. Less than 43% of the draws are
-// rejected where the mean is 10 or more. There are always 24 rounds, so that nothing waits for the
-// device and a compiled function replays it; of 1e9 draws at most about one is then still missing
-// and is the mode.
-template <typename LogRatio>
-Tensor draw_many(const char* op, const Tensor& mean, const Tensor& variance, const Tensor& mode,
-                 const LogRatio& log_ratio) {
+// ---- By a ratio of uniform numbers
+
+// `name` is log(k!), k being 0 or more: Stirling's series from 8 on, to which smaller ones are moved.
+// DLMF 5.11.1.
+std::string log_factorial(const std::string& name, const std::string& k) {
+  const std::string z = "z" + name, w = "w" + name, i = "i" + name, moved = "moved" + name;
+  return "let " + z + " = " + k + " + 1\n" +                                               //
+         "let " + w + " = where(" + z + " < 8, " + z + " + 7, " + z + ")\n" +              //
+         "let " + moved + " = where(" + z + " < 8, " + z + " * (" + z + " + 1) * (" + z +  //
+         " + 2) * (" + z + " + 3) * (" + z + " + 4) * (" + z + " + 5) * (" + z + " + 6), 1.0)\n" +
+         "let " + i + " = 1 / (" + w + " * " + w + ")\n" +  //
+         "let " + name + " = (" + w + " - 0.5) * log(" + w + ") - " + w +
+         " + 0.91893853320467274 + (0.083333333333333333 + " + i + " * (-0.0027777777777777778 + " +
+         i + " * (7.9365079365079365e-4 + " + i + " * (-5.9523809523809524e-4 + " + i +
+         " * 8.4175084175084175e-4)))) / " + w + " - log(" + moved + ")\n";
+}
+
+// A count is floor(mean + 0.5 + h (u - 0.5) / v), which is taken if v^2 is below its probability over the
+// largest one, whose logarithm is `ratio`. `missing` is 1 where nothing was taken yet.
+std::string round_text(const std::string& ratio) {
+  return "let k = floor(mean + 0.5 + h * (u - 0.5) / v)\n" + ratio +
+         "let takes = missing > 0 and k >= 0 and 2 * log(v) < ratio\n"
+         "where(takes, k, count)\n where(takes, 0.0, missing)";
+}
+#define ROUND(name, more)                                                                     \
+  name "(Tensor u, Tensor v, Tensor mean, Tensor h, Tensor slope, Tensor top, Tensor count, " \
+       "Tensor missing" more ") -> (Tensor, Tensor)"
+
+ExpressionRef& poisson_round() {
+  static const std::string text =
+      round_text(log_factorial("of_k", "max(k, 0)") + "let ratio = k * slope - of_k - top\n");
+  static ExpressionRef expression{ROUND("_poisson_round", ""), text.c_str()};
+  return expression;
+}
+ExpressionRef& binomial_round() {
+  static const std::string text =
+      round_text(log_factorial("of_k", "max(k, 0)") + log_factorial("of_rest", "max(n - k, 0)") +
+                 "let ratio = where(k <= n, k * slope - of_k - of_rest - top, -inf)\n");
+  static ExpressionRef expression{ROUND("_binomial_round", ", Tensor n"), text.c_str()};
+  return expression;
+}
+#undef ROUND
+
+// Less than 43% of the draws are rejected where the mean is 10 or more. There are always 24 rounds, so that
+// nothing waits for the device and a compiled function replays it; of 1e9 draws at most about one is then
+// still missing and is the mode.
+template <typename... More>
+Tensor draw_many(const char* op, ExpressionRef& round, const Tensor& mean, const Tensor& variance,
+                 const Tensor& mode, const Tensor& slope, const Tensor& top, const More&... more) {
   const Tensor h =
       sqrt(variance + 0.5) * std::sqrt(8 / std::numbers::e) + (3 - std::sqrt(12 / std::numbers::e));
   Tensor count = mode, missing = ones_like(mean);
-  for (int round = 0; round < 24; ++round) {
+  for (int k = 0; k < 24; ++k) {
     const Tensor u = uniform_numbers(op, mean.sizes(), mean.device());
     const Tensor v = uniform_numbers(op, mean.sizes(), mean.device());
-    const Tensor k = prim::elementwise(proposal, u, v, mean, h);
-    std::tie(count, missing) =
-        prim::elementwise<std::tuple<Tensor, Tensor>>(taken, k, v, log_ratio(k), count, missing);
+    std::tie(count, missing) = prim::elementwise<std::tuple<Tensor, Tensor>>(
+        round, u, v, mean, h, slope, top, count, missing, more...);
   }
   return count;
 }
+
+// ---- The two
+
+constinit ExpressionRef no_rate{"_no_rate(Tensor rate) -> Tensor", "where(rate >= 0, 0.0, 1.0)"};
 
 Tensor poisson_of(const Tensor& rates) {
   const Tensor rate = as_dtype(rates, float64);
   const Tensor few = draw_few("poisson", exp(-rate), rate, zeros_like(rate));
-  const Tensor mode = floor(rate), log_rate = log(rate);
-  const Tensor most = mode * log_rate - lgamma(mode + 1);
-  const Tensor many = draw_many("poisson", rate, rate, mode, [&](const Tensor& k) {
-    return k * log_rate - lgamma(k + 1) - most;
-  });
+  const Tensor mode = floor(rate), slope = log(rate);
+  const Tensor top = mode * slope - lgamma(mode + 1);
+  const Tensor many = draw_many("poisson", poisson_round(), rate, rate, mode, slope, top);
   return as_dtype(where(rate < kSmallMean, few, many), rates.dtype());
 }
 
@@ -77,14 +126,10 @@ Tensor binomial_of(const Tensor& count, const Tensor& prob) {
   const Tensor swapped = given > 0.5, p = where(swapped, 1 - given, given);
   const Tensor odds = p / (1 - p), mean = n * p;
   const Tensor few = draw_few("binomial", exp(n * log1p(-p)), n * odds, odds);
-  const Tensor mode = floor((n + 1) * p), log_odds = log(odds);
-  const auto log_mass = [&](const Tensor& k) {
-    return k * log_odds - lgamma(k + 1) - lgamma(n - k + 1);
-  };
-  const Tensor most = log_mass(mode);
-  const Tensor many = draw_many("binomial", mean, mean * (1 - p), mode, [&](const Tensor& k) {
-    return where(k <= n, log_mass(k) - most, -INFINITY);
-  });
+  const Tensor mode = floor((n + 1) * p), slope = log(odds);
+  const Tensor top = mode * slope - lgamma(mode + 1) - lgamma(n - mode + 1);
+  const Tensor many =
+      draw_many("binomial", binomial_round(), mean, mean * (1 - p), mode, slope, top, n);
   const Tensor drawn = minimum(where(mean < kSmallMean, few, many), n);
   return as_dtype(where(swapped, n - drawn, drawn), prob.dtype());
 }

@@ -196,17 +196,17 @@ Result run(const Options& o, const Tensor& input, const States& hx, Tensors para
   return result;
 }
 
-std::string schema(std::string begin, const char* end) {
-  begin +=
-      "Tensor[] params, bool has_biases=True, int num_layers=1, float dropout=0, "
-      "bool train=False, bool bidirectional=False, bool batch_first=False, int[] batch_sizes=[]) "
-      "-> (Tensor output, Tensor h_n";
-  begin += end;
-  return begin;
+std::string schema(std::initializer_list<string_view> begin, string_view end) {
+  return detail::joined(begin) +
+         detail::joined(
+             {"Tensor[] params, bool has_biases=True, int num_layers=1, float dropout=0, "
+              "bool train=False, bool bidirectional=False, bool batch_first=False, "
+              "int[] batch_sizes=[]) -> (Tensor output, Tensor h_n",
+              end});
 }
 
 void one_state(const char* name, const char* doc, Kind kind) {
-  op(schema(std::string(name) + "(Tensor input, Tensor hx, ", ")").c_str())
+  op(schema({name, "(Tensor input, Tensor hx, "}, ")").c_str())
       .doc(doc)
       .random()
       .amp(Amp::lower)
@@ -225,7 +225,7 @@ void one_state(const char* name, const char* doc, Kind kind) {
 
 void recurrent() {
   recurrent_layers();
-  op(schema("lstm(Tensor input, Tensor[] hx, ", ", Tensor c_n)").c_str())
+  op(schema({"lstm(Tensor input, Tensor[] hx, "}, ", Tensor c_n)").c_str())
       .doc(
           "An LSTM of num_layers: input [t, n, features], with batch_first [n, t, features], and "
           "hx, its states h and c [layers * directions, n, hidden]. params has for each layer and "

@@ -45,7 +45,7 @@ def factors():
         case("linalg.lu_factor", [Const(a)], lambda a: tuple(L.lu_factor(a)), grad=False)
     case("linalg.lu_factor", [regular(3, 3)], lambda a: tuple(L.lu_factor(a)))
     for a in (x(3, 3), x(4, 2), x(2, 4), x(2, 3, 3)):
-        case("linalg.lu", [a], lambda a: tuple(L.lu(a)), grad=a.shape[-1] == a.shape[-2])
+        case("linalg.lu", [a], lambda a: tuple(L.lu(a)))
     for a in (x(3, 3), x(2, 4, 3), x(2, 3)):
         made("abs", "linalg.qr", [a], lambda a: tuple(t.abs() for t in L.qr(a)))
     made("abs", "linalg.qr", [x(4, 2), "complete"], lambda a, m: tuple(t.abs() for t in L.qr(a, m)), grad=False)
@@ -150,10 +150,23 @@ def tensors():
         case("linalg.householder_product", [x(*sizes), x(*sizes[:-2], k)], L.householder_product)
 
 
+def powers():
+    for sizes, n in (((3,), None), ((2, 3), 5), ((2, 1, 4), 2), ((0,), 3), ((2, 0), 4)):
+        case("linalg.vander", [x(*sizes), n], lambda a, n: L.vander(a, N=n))
+    case("linalg.vander", [torch.tensor([[2, -3, 0]]), 4], lambda a, n: L.vander(a, N=n), grad=False)
+
+
+def factors_of_other_shapes():
+    for a in (x(4, 2), x(2, 3, 5), x(2, 5, 1), x(1, 4)):
+        case("linalg.lu_factor", [a], lambda a: tuple(L.lu_factor(a)))
+
+
 factors()
 equations()
 determinants()
 spectra()
 exponentials()
 tensors()
+factors_of_other_shapes()
+powers()
 write("torch_linalg.json")

@@ -279,6 +279,10 @@ TEST(Linalg, SaysWhichMatrixItCannotTake) {
                  "order 3 is not positive");
     Tensor at_zero = tn::zeros({2, 2}, {}, d).requires_grad_();
     expect_error([&] { std::get<1>(la::slogdet(at_zero)).backward(); }, "is singular");
+    expect_error([&] { la::vander(tn::ones({3}, {}, d), 1); },
+                 "vander: N is 1, expected 2 or more");
+    expect_error([&] { la::vander(tn::ones({}, {}, d)); },
+                 "vander: x has no dimensions, expected 1 or more");
   }
 }
 

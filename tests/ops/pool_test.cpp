@@ -282,6 +282,16 @@ TEST(Pool, AWindowOfNothingButPaddingHasThePaddingsValue) {
         tn::max_pool1d_with_indices(tn::tensor({5.0}, d).reshape({1, 1, 1}), 2,
                                     {.stride = 4, .padding = 1, .dilation = 2, .ceil_mode = true});
     EXPECT_EQ(line.to_vector<float>(), std::vector<float>{-INFINITY});
+    // Of integers, too, which no float32 holds.
+    const int64_t large = (int64_t{1} << 40) + 1;
+    const Tensor whole = Tensor::from(std::vector<int64_t>{large, large + 1}, {1, 1, 1, 2}, d);
+    const Tensor found = std::get<0>(
+        tn::max_pool2d_with_indices(whole, {1, 2}, {.stride = {2, 1}, .dilation = {1, 1}}));
+    EXPECT_EQ(found.item<int64_t>(), large + 1);
+    const auto [most, place] = tn::max_pool2d_with_indices(
+        whole, {1, 2}, {.stride = {1, 1}, .padding = {0, 1}, .dilation = {1, 2}});
+    EXPECT_EQ(most.dtype(), tn::int64);
+    EXPECT_EQ(most.to_vector<int64_t>(), (std::vector<int64_t>{large + 1, large}));
   }
 }
 

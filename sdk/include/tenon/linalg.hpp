@@ -31,8 +31,7 @@ struct QrOptions {
 };
 inline std::tuple<Tensor, Tensor> qr(const Tensor& a, const QrOptions& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.qr">, {a, options.mode}); }
 // l (below the diagonal, which is 1) and u of p l u = a [.., m, n] in one matrix, and the rows,
-// from 1, with which LAPACK exchanged each row. Refuses singular matrices. The gradient is there
-// for square ones.
+// from 1, with which LAPACK exchanged each row. Refuses singular matrices.
 inline std::tuple<Tensor, Tensor> lu_factor(const Tensor& a) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.lu_factor">, {a}); }
 // A permutation p, a lower triangle l with a diagonal of 1 and an upper triangle u with p l u = a
 // [.., m, n].
@@ -142,6 +141,9 @@ inline Tensor nuclear_norm(const Tensor& a, Ints dims = {-2, -1}, bool keepdim =
 inline Tensor matrix_exp(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.matrix_exp">, {a}); }
 // The product of n times the square matrices a [.., m, m]; of their inverses below 0.
 inline Tensor matrix_power(const Tensor& a, Int n) { return detail::call<Tensor>(detail::op<"linalg.matrix_power">, {a, n}); }
+// Vandermonde's matrices [.., n, N] of x [.., n]: column j is x to the power j. N None: n. Integers
+// and bool become int64.
+inline Tensor vander(const Tensor& x, std::optional<Int> N = {}) { return detail::call<Tensor>(detail::op<"linalg.vander">, {x, N}); }
 // The inverse of a as a linear map: with the dimensions of a up to ind as rows and the others as
 // columns, of as many elements, a's inverse as [columns.., rows..], so that tensordot(tensorinv(a),
 // b, ind) solves a.
