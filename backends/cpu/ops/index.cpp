@@ -83,17 +83,27 @@ struct Indexed {
     tn_tensor once = index;
     once.sizes = sizes;
     once.numel = 1;
-    for (int32_t d = 0; d < index.ndim; ++d) {
+    bool is_dense = true;
+    for (int32_t d = index.ndim - 1; d >= 0; --d) {
       sizes[d] = index.strides[d] == 0 ? 1 : index.sizes[d];
+      is_dense = is_dense && (sizes[d] == 1 || index.strides[d] == once.numel);
       once.numel *= sizes[d];
     }
     const Indexed all(name, far, near, once, dim);
+    const auto* const indices = static_cast<const int64_t*>(index.data);
     std::atomic<bool> bad = false;
-    parallel_for(host, 0, all.n_rows, all.grain(), [&](int64_t begin, int64_t end) {
-      all.each_row(begin, end, [&](const Row& row) {
-        if (!all.in_range(row)) bad = true;
+    if (is_dense) {
+      parallel_for(host, 0, once.numel, kPieceElements, [&](int64_t begin, int64_t end) {
+        if (!all.are_in_range(indices + begin, end - begin, 1)) bad = true;
       });
-    });
+    } else {
+      parallel_for(host, 0, all.n_rows, all.grain(), [&](int64_t begin, int64_t end) {
+        all.each_row(begin, end, [&](const Row& row) {
+          if (!all.are_in_range(indices + row.index, all.row_size, all.last_stride(index)))
+            bad = true;
+        });
+      });
+    }
     if (bad) all.refuse(host);
   }
 
@@ -104,18 +114,16 @@ struct Indexed {
   }
 
   // The highest bit of i or of last - i says that i is below 0 or above last, without a branch.
-  bool in_range(const Row& row) const {
-    const int64_t* const at = static_cast<const int64_t*>(index.data) + row.index;
-    const int64_t stride = last_stride(index);
+  bool are_in_range(const int64_t* at, int64_t n, int64_t stride) const {
     const uint64_t last = static_cast<uint64_t>(size_) - 1;
     uint64_t outside = 0;
     const auto look = [&](int64_t i) {
       outside |= static_cast<uint64_t>(i) | (last - static_cast<uint64_t>(i));
     };
     if (stride == 1) {
-      for (int64_t j = 0; j < row_size; ++j) look(at[j]);
+      for (int64_t j = 0; j < n; ++j) look(at[j]);
     } else {
-      for (int64_t j = 0; j < row_size; ++j) look(at[j * stride]);
+      for (int64_t j = 0; j < n; ++j) look(at[j * stride]);
     }
     return outside >> 63 == 0;
   }
@@ -139,20 +147,30 @@ struct Indexed {
   }
 };
 
+// Along a row that does not move as a whole: of `far` that of what the index counts, too.
+struct Steps {
+  int64_t far, near, index, along;
+  bool are_dense;  // the last dimension is the one that is indexed, and lies dense everywhere
+
+  explicit Steps(const Indexed& x)
+      : far(x.along_last() ? 0 : x.last_stride(x.far)),
+        near(x.last_stride(x.near)),
+        index(x.last_stride(x.index)),
+        along(x.dim_stride()),
+        are_dense(near == 1 && index == 1 && along == 1 && far == 0) {}
+};
+
 // f(far element, near element) for each element of a row.
 template <typename T, typename F>
-void each_element(const Indexed& x, const Indexed::Row& row, const F& f) {
+void each_element(const Indexed& x, const Steps& step, const Indexed::Row& row, const F& f) {
   T* const far = static_cast<T*>(x.far.data) + row.far;
   T* const near = static_cast<T*>(x.near.data) + row.near;
   const int64_t* const index = static_cast<const int64_t*>(x.index.data) + row.index;
-  const int64_t far_step = x.along_last() ? 0 : x.last_stride(x.far);
-  const int64_t near_step = x.last_stride(x.near);
-  const int64_t index_step = x.last_stride(x.index);
-  const int64_t along = x.dim_stride();
-  if (near_step == 1 && index_step == 1 && along == 1) {
-    for (int64_t j = 0; j < x.row_size; ++j) f(far[j * far_step + index[j]], near[j]);
+  if (step.are_dense) {
+    for (int64_t j = 0; j < x.row_size; ++j) f(far[index[j]], near[j]);
     return;
   }
+  const auto [far_step, near_step, index_step, along, _] = step;
   for (int64_t j = 0; j < x.row_size; ++j)
     f(far[j * far_step + index[j * index_step] * along], near[j * near_step]);
 }
@@ -179,6 +197,30 @@ void with_bits(tn_dtype dtype, const F& f) {
   }
 }
 
+// Reads the elements of a row. False: up to one whose index is out of range.
+template <typename T>
+bool gather_elements(const Indexed& x, const Steps& step, const Indexed::Row& row) {
+  const T* const far = static_cast<const T*>(x.far.data) + row.far;
+  T* const near = static_cast<T*>(x.near.data) + row.near;
+  const int64_t* const index = static_cast<const int64_t*>(x.index.data) + row.index;
+  const int64_t n = x.row_size;
+  const auto size = static_cast<uint64_t>(x.size_);
+  if (step.are_dense) {
+    for (int64_t j = 0; j < n; ++j) {
+      if (static_cast<uint64_t>(index[j]) >= size) return false;
+      near[j] = far[index[j]];
+    }
+    return true;
+  }
+  const auto [far_step, near_step, index_step, along, _] = step;
+  for (int64_t j = 0; j < n; ++j) {
+    const int64_t i = index[j * index_step];
+    if (static_cast<uint64_t>(i) >= size) return false;
+    near[j * near_step] = far[j * far_step + i * along];
+  }
+  return true;
+}
+
 void launch_gather(const tn_call* call) {
   const tn_tensor& y = *call->outputs[0];
   const Indexed x("gather", *call->args[0].as.tensor, y, *call->args[2].as.tensor,
@@ -186,8 +228,10 @@ void launch_gather(const tn_call* call) {
   if (y.numel == 0) {
     return;
   }
-  x.check_values(call->host);
   const bool rows = x.moves_rows();
+  const Steps step(x);
+  if (rows) x.check_values(call->host);
+  std::atomic<bool> bad = false;
   with_bits(y.dtype, [&](auto bits) {
     using T = decltype(bits);
     parallel_for(call->host, 0, x.n_rows, x.grain(), [&](int64_t begin, int64_t end) {
@@ -195,17 +239,19 @@ void launch_gather(const tn_call* call) {
         if (rows) {
           std::memcpy(static_cast<T*>(y.data) + row.near, far_row<T>(x, row),
                       static_cast<size_t>(x.row_size) * sizeof(T));
-        } else {
-          each_element<T>(x, row, [](const T& far, T& near) { near = far; });
+        } else if (!gather_elements<T>(x, step, row)) {
+          bad = true;
         }
       });
     });
   });
+  if (bad) x.check_values(call->host);  // says which
 }
 
 template <tn_dtype D>
 void scatter_add(const tn_host* host, const Indexed& x, int64_t grain) {
   using T = typename Format<D>::Element;
+  const Steps step(x);
   parallel_for(host, 0, x.n_rows, grain, [&](int64_t begin, int64_t end) {
     x.each_row(begin, end, [&](const Indexed::Row& row) {
       if (D == TN_FLOAT32 && x.moves_rows()) {
@@ -216,7 +262,7 @@ void scatter_add(const tn_host* host, const Indexed& x, int64_t grain) {
         add.fn(cells, add, x.row_size);
         return;
       }
-      each_element<T>(x, row, [](T& far, const T& near) {
+      each_element<T>(x, step, row, [](T& far, const T& near) {
         if constexpr (D == TN_BOOL) {
           far = far | near;
         } else {
@@ -238,12 +284,13 @@ void launch_scatter(const tn_call* call) {
   // Rows meet in y unless each has its own; they are then taken in order, which is deterministic as
   // well.
   const int64_t grain = x.along_last() ? x.grain() : x.n_rows;
+  const Steps step(x);
   if (call->args[3].as.i == 0) {
     with_bits(y.dtype, [&](auto bits) {
       using T = decltype(bits);
       parallel_for(call->host, 0, x.n_rows, grain, [&](int64_t begin, int64_t end) {
         x.each_row(begin, end, [&](const Indexed::Row& row) {
-          each_element<T>(x, row, [](T& far, const T& near) { far = near; });
+          each_element<T>(x, step, row, [](T& far, const T& near) { far = near; });
         });
       });
     });
@@ -259,15 +306,16 @@ template <tn_dtype D>
 void scatter_extreme(const tn_host* host, const Indexed& x, int64_t grain, bool largest,
                      bool include_self) {
   using T = typename Format<D>::Element;
+  const Steps step(x);
   parallel_for(host, 0, x.n_rows, grain, [&](int64_t begin, int64_t end) {
     // Any of those that meet takes the place of what does not count.
     if (!include_self) {
       x.each_row(begin, end, [&](const Indexed::Row& row) {
-        each_element<T>(x, row, [](T& far, const T& near) { far = near; });
+        each_element<T>(x, step, row, [](T& far, const T& near) { far = near; });
       });
     }
     x.each_row(begin, end, [&](const Indexed::Row& row) {
-      each_element<T>(x, row, [largest](T& far, const T& near) {
+      each_element<T>(x, step, row, [largest](T& far, const T& near) {
         const auto there = Format<D>::widen(far), here = Format<D>::widen(near);
         if (here != here || (largest ? here > there : here < there)) far = near;
       });
