@@ -152,7 +152,7 @@ DEVICE Shares shared(Value mine, int lanes, Value* slots) {
 }
 
 // All threads of a block take one row here.
-BLOCK_KERNEL(fold_pieces, Scan, p) {
+WIDE_BLOCK_KERNEL(fold_pieces, Scan, p) {
   SHARED Value slots[2 * kWarps];
   const int thread = static_cast<int>(threadIdx.x);
   const long long end = end_of_piece(p);
