@@ -14,14 +14,16 @@
 namespace tenon {
 namespace {
 
-bool repeats(std::span<const int64_t> sizes, const int64_t* strides) {
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] > 1 && strides[d] == 0) return true;
-  }
-  return false;
+// May a view show an element several times, as an expand and windows that overlap do?
+bool may_overlap(const ViewGeometry& g) {
+  tn_tensor t{};
+  t.ndim = static_cast<int32_t>(g.sizes.size());
+  t.sizes = g.sizes.data();
+  t.strides = g.strides.data();
+  t.numel = 1;
+  for (const int64_t size : g.sizes) t.numel *= size;
+  return tenon::may_overlap(&t);
 }
-bool repeats(const Tensor* t) { return repeats(t->size_span(), t->strides); }
-bool overlapping(const ViewGeometry& g) { return repeats(g.sizes, g.strides.data()); }
 
 bool lies_as(const Tensor* t, const ViewGeometry& g) {
   if (!same_sizes(t, g.sizes)) return false;
@@ -47,9 +49,9 @@ TensorRef spread(Tensor* grad, const ViewGeometry& base, const ViewGeometry& vie
     TensorRef flat = prim::reshape(grad, {&grad->numel, 1});
     buffer = prim::scatter(buffer.get(), 0, places.get(), flat.get(), true);
   }
-  if (overlapping(base)) {
-    // The base itself repeats elements (an expand): each repetition gets its share, and the base's
-    // own gradient sums them.
+  if (may_overlap(base)) {
+    // The base itself shows elements several times: each time gets its share, and the base's own
+    // gradient sums them.
     TensorRef places = prim::iota(extent, info.device);
     places = prim::as_strided(places.get(), base.sizes, base.strides, frame.place(base));
     int64_t numel = places->numel;
@@ -151,8 +153,8 @@ class ViewNode final : public Node {
   ViewNode(const Tensor* x, ViewGeometry base, std::vector<ViewGeometry> views, std::string name)
       : windows_(x, std::move(base), std::move(views)), name_(std::move(name)) {
     n_outputs = static_cast<uint32_t>(windows_.views.size());
-    plain_ = !overlapping(windows_.base);
-    for (const ViewGeometry& view : windows_.views) plain_ = plain_ && !shows_twice(view);
+    plain_ = x->is_contiguous() || !may_overlap(windows_.base);
+    for (const ViewGeometry& view : windows_.views) plain_ = plain_ && !may_overlap(view);
     adds = plain_ && windows_.fill_frame;
   }
   std::string name() const override { return name_; }
@@ -189,19 +191,6 @@ class ViewNode final : public Node {
   }
 
  private:
-  // Not may_overlap: strides that are odd, but show each element once, come from diagonals and
-  // windows.
-  static bool shows_twice(const ViewGeometry& g) {
-    if (overlapping(g)) return true;
-    tn_tensor t{};
-    t.ndim = static_cast<int32_t>(g.sizes.size());
-    t.sizes = g.sizes.data();
-    t.strides = g.strides.data();
-    t.numel = 1;
-    for (const int64_t size : g.sizes) t.numel *= size;
-    return may_overlap(&t);
-  }
-
   void record(Tensor* const* grads, Tensor* result) const {
     EdgeList edges(windows_.views.size() + 1);
     bool any = false;
@@ -232,11 +221,11 @@ Node* new_view_node(Tensor* x, ViewGeometry base, std::vector<ViewGeometry> view
 
 using RunCall = Status (*)(const Op*, std::span<const tn_value> args, std::span<tn_value> results);
 
-// The node of views of a base that repeats elements (an expand). In memory the base does not tell
-// which of the repetitions a view shows, and each has a gradient of its own: so they are where the
-// same call finds them in a dense tensor.
-[[gnu::cold]] Status node_of_repeated(const Op* op, RunCall run, std::span<const tn_value> args,
-                                      size_t viewed, Ref<Node>* node) {
+// The node of views of a base that shows elements several times (an expand, windows that overlap). In
+// memory the base does not tell which of these times a view shows, and each has a gradient of its own:
+// so they are where the same call finds them in a dense tensor.
+[[gnu::cold]] Status node_of_overlapping(const Op* op, RunCall run, std::span<const tn_value> args,
+                                         size_t viewed, Ref<Node>* node) {
   const NoGradScope no_grad;
   Tensor* x = as_tensor(args[viewed].as.tensor);
   Tensor* made;
@@ -291,9 +280,10 @@ Status record_view(const Op* op, std::span<const tn_value> args, std::span<tn_va
   }
   Tensor* view = as_tensor(results[0].as.tensor);
   Ref<Node> node;
-  // as_strided, a primitive, is about memory: what it shows of a repeated element is shared out.
-  if (op->kind == OpKind::kView && repeats(x)) [[unlikely]] {
-    TN_TRY(node_of_repeated(op, run_op, args, 0, &node));
+  // as_strided, a primitive, is about memory: what it shows of an element that x shows several times
+  // is shared out.
+  if (op->kind == OpKind::kView && tenon::may_overlap(x)) [[unlikely]] {
+    TN_TRY(node_of_overlapping(op, run_op, args, 0, &node));
   } else {
     node = Ref<Node>(make_view_node(x, view, recorded_name(op->schema.name)));
   }
@@ -348,9 +338,9 @@ Status record_views(const Op* op, std::span<const tn_value> args, tn_value* resu
   }
   if (list.empty()) return nullptr;
   Ref<Node> node;
-  if (repeats(x)) [[unlikely]] {
+  if (tenon::may_overlap(x)) [[unlikely]] {
     const auto viewed = static_cast<size_t>(viewed_argument(op));
-    TN_TRY(node_of_repeated(op, decompose_as_is, args, viewed, &node));
+    TN_TRY(node_of_overlapping(op, decompose_as_is, args, viewed, &node));
   } else {
     std::vector<ViewGeometry> geometries;
     for (const tn_tensor* t : list) geometries.emplace_back(as_tensor(t));

@@ -181,6 +181,80 @@ TEST(Gradients, OfViewsOfWhatIsExpanded) {
   }
 }
 
+// What windows that overlap show several times has a gradient for each time, also where they are viewed
+// again: as of a copy of them.
+TEST(Gradients, OfViewsOfWindowsThatOverlap) {
+  load_all();
+  using View = std::function<std::vector<Tensor>(const Tensor&)>;
+  const std::pair<const char*, View> views[] = {
+      {"t", [](const Tensor& x) { return TensorList{x.transpose(0, 1)}; }},
+      {"permute",
+       [](const Tensor& x) {
+         return TensorList{x.permute({2, 0, 1})};
+       }},
+      {"select", [](const Tensor& x) { return TensorList{x.select(1, 1)}; }},
+      {"narrow", [](const Tensor& x) { return TensorList{x.narrow(0, 1, 2)}; }},
+      {"slice", [](const Tensor& x) { return TensorList{x.slice(0, 0, 3, 2)}; }},
+      {"unsqueeze", [](const Tensor& x) { return TensorList{x.unsqueeze(1)}; }},
+      {"squeeze", [](const Tensor& x) { return TensorList{x.unsqueeze(0).squeeze(0)}; }},
+      {"diagonal", [](const Tensor& x) { return TensorList{x.diagonal(0, 0, 1)}; }},
+      {"movedim", [](const Tensor& x) { return TensorList{tn::movedim(x, 0, 2)}; }},
+      {"view",
+       [](const Tensor& x) {
+         return TensorList{x.view({3, 3, 1, 2})};
+       }},
+      {"index", [](const Tensor& x) { return TensorList{x[{1}]}; }},
+      {"unfold", [](const Tensor& x) { return TensorList{x.unfold(0, 2, 1)}; }},
+      {"expand",
+       [](const Tensor& x) {
+         return TensorList{x.unsqueeze(0).expand({2, 3, 3, 2})};
+       }},
+      {"chunk", [](const Tensor& x) { return tn::chunk(x, 2, 0); }},
+      {"unbind", [](const Tensor& x) { return tn::unbind(x, 1); }},
+      {"twice", [](const Tensor& x) { return TensorList{x.transpose(0, 2).select(0, 1)}; }}};
+  for (tn::Device device : devices()) {
+    for (const auto& [name, view] : views) {
+      SCOPED_TRACE(device.name() + " " + name);
+      const std::function<Tensor(const Tensor&)> windows[] = {
+          [](const Tensor& x) { return x.unfold(0, 2, 1).unfold(0, 3, 2).transpose(1, 2); },
+          [](const Tensor& x) {
+            return tn::as_strided(x, {3, 3, 2}, {2, 1, 1});
+          },
+          [](const Tensor& x) {
+            return tn::as_strided(x, {3, 3, 2}, {1, 2, 1});
+          }};
+      for (const auto& windowed : windows) {
+        std::vector<double> gradients[2];
+        for (const bool is_copied : {false, true}) {
+          const Tensor x = sample({8}, device).requires_grad_(), w = windowed(x);
+          const std::vector<Tensor> parts = view(is_copied ? w.clone() : w);
+          Tensor sum = tn::zeros({}, tn::float64, device);
+          for (size_t k = 0; k < parts.size(); ++k) {
+            const Tensor weights =
+                sample({parts[k].sizes().begin(), parts[k].sizes().end()}, device);
+            sum = sum + (parts[k].square() * weights).sum() * static_cast<double>(k + 1);
+          }
+          const Tensor first = tn::grad(sum, x, {.create_graph = true});
+          first.square().sum().backward();
+          gradients[is_copied] = first.detach().to_vector<double>();
+          for (const double v : x.grad().to_vector<double>()) gradients[is_copied].push_back(v);
+        }
+        for (size_t i = 0; i < gradients[0].size(); ++i)
+          EXPECT_NEAR(gradients[0][i], gradients[1][i], 1e-12) << i;
+      }
+      const Tensor leaf =
+          tn::as_strided(sample({8}, device), {3, 3, 2}, {2, 1, 1}).detach().requires_grad_();
+      const Tensor copy = leaf.detach().clone().requires_grad_();
+      for (const Tensor& x : {leaf, copy}) {
+        Tensor sum = tn::zeros({}, tn::float64, device);
+        for (const Tensor& part : view(x)) sum = sum + (part * part).sum();
+        sum.backward();
+      }
+      EXPECT_EQ(leaf.grad().to_vector<double>(), copy.grad().to_vector<double>());
+    }
+  }
+}
+
 TEST(Gradients, OfEveryPrimitiveToSecondOrder) {
   load_all();
   for (tn::Device device : devices()) {
