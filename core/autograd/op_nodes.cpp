@@ -11,6 +11,7 @@
 #include "call/widen.h"
 #include "memory/memory.h"
 #include "tensor/layout.h"
+#include "tensor/view.h"
 
 namespace tenon {
 namespace {
@@ -44,6 +45,17 @@ struct GradientInfo : TensorInfo {
   }
 };
 
+// A tensor whose values nobody reads: one element stands for all.
+Status make_hollow(const TensorInfo& info, TensorRef* hollow) {
+  Tensor* made;
+  const int64_t one = 1;
+  TN_TRY(empty_tensor({&one, 1}, info.dtype, info.device, &made));
+  const TensorRef element(made);
+  const SmallVector<int64_t, 6> strides(info.sizes.size(), 0);
+  *hollow = TensorRef(make_view_unchecked(made, info.sizes, strides.data(), 0));
+  return nullptr;
+}
+
 // The arguments of a call, kept for its backward: tensors saved with their versions, all else
 // copied.
 class SavedArguments {
@@ -53,8 +65,8 @@ class SavedArguments {
   ~SavedArguments() { release(); }
 
   // Bit i of `reads`: the backward reads tensor i. Needed of those that the call overwrites, which
-  // are copied then.
-  Status save(const Op* op, std::span<const tn_value> args, uint64_t reads) {
+  // are copied then. `skips`: none is read, and none is kept.
+  Status save(const Op* op, std::span<const tn_value> args, uint64_t reads, bool skips) {
     values.reserve(args.size());
     for (size_t i = 0; i < args.size(); ++i) {
       const tn_value& v = args[i];
@@ -77,6 +89,7 @@ class SavedArguments {
             continue;
           }
           infos.emplace_back(t);
+          if (skips) continue;
           if (op->written == 0 || !overwrites(op, args, t)) [[likely]] {
             s.save(t);
           } else if (const size_t flat = tensors.size() - 1;
@@ -94,14 +107,21 @@ class SavedArguments {
     return nullptr;
   }
 
-  // The arguments again; those whose bit in `flat_mask` is not set come as NONE.
-  Status unpack(Node* node, uint64_t flat_mask, std::vector<tn_value>* args) {
+  // The arguments again; those whose bit in `flat_mask` is not set come as NONE, or, all of them, as
+  // tensors without values.
+  Status unpack(Node* node, uint64_t flat_mask, bool hollow, std::vector<tn_value>* args) {
     held.clear();
     lists.clear();
     size_t flat = 0;
     const auto next = [&](tn_tensor** t) -> Status {
       *t = nullptr;
       const size_t i = flat++;
+      if (hollow) {
+        if (infos[i].dtype == TN_DTYPE_NONE) return nullptr;
+        TN_TRY(make_hollow(infos[i], &held.emplace_back()));
+        *t = held.back().get();
+        return nullptr;
+      }
       if (!tensors[i] || (i < 64 && (flat_mask >> i & 1) == 0)) return nullptr;
       TN_TRY(tensors[i].unpack(node, &held.emplace_back()));
       *t = held.back().get();
@@ -164,10 +184,11 @@ EdgeList edges_of(const Op* op, std::span<const tn_value> args) {
 class OpNode : public Node {
  public:
   explicit OpNode(const Op* op) : op_(op), name_(recorded_name(op->schema.name)) {}
-  Status prepare(std::span<const tn_value> args, uint64_t reads) {
+  Status prepare(std::span<const tn_value> args, uint64_t reads, uint32_t skips) {
     EdgeList edges = edges_of(op_, args);
     take_edges(&edges);
-    return saved_.save(op_, args, reads);
+    skips_ = skips;
+    return saved_.save(op_, args, reads, (skips & TN_OP_VJP_SKIPS_ARGS) != 0);
   }
   std::string name() const override { return shown_name(name_); }
   void release_saved() override {
@@ -186,7 +207,12 @@ class OpNode : public Node {
         return error(TN_UNSUPPORTED,
                      "{}: output {} is a list, which only a decomposition can record", name(), i);
       }
-      outputs_[i].save_output(as_tensor(results[i].as.tensor), static_cast<uint32_t>(i));
+      Tensor* output = as_tensor(results[i].as.tensor);
+      if ((skips_ & TN_OP_VJP_SKIPS_OUTPUTS) != 0) {
+        output_infos_.emplace_back(output);
+      } else {
+        outputs_[i].save_output(output, static_cast<uint32_t>(i));
+      }
     }
     note_forward(this, args, call_device(args));
     for (size_t i = 0; i < results.size(); ++i) {
@@ -217,11 +243,12 @@ class OpNode : public Node {
   // Through a vjp: the op's own, written in ops.
   Status run_vjp(Tensor* const* grads, Tensor** results) {
     std::vector<tn_value> args;
-    TN_TRY(saved_.unpack(this, ~uint64_t{0}, &args));
-    std::vector<TensorRef> outputs(outputs_.size());
-    std::vector<tn_tensor*> raw(outputs_.size());
-    for (size_t i = 0; i < outputs_.size(); ++i) {
-      TN_TRY(outputs_[i].unpack(this, &outputs[i]));
+    TN_TRY(saved_.unpack(this, ~uint64_t{0}, (skips_ & TN_OP_VJP_SKIPS_ARGS) != 0, &args));
+    std::vector<TensorRef> outputs(n_outputs);
+    std::vector<tn_tensor*> raw(n_outputs);
+    for (size_t i = 0; i < n_outputs; ++i) {
+      TN_TRY(output_infos_.empty() ? outputs_[i].unpack(this, &outputs[i])
+                                   : make_hollow(output_infos_[i], &outputs[i]));
       raw[i] = outputs[i].get();
     }
     std::vector<uint8_t> needs(n_edges());
@@ -256,7 +283,7 @@ class OpNode : public Node {
   // gradients.
   Status differentiate_decomposition(Tensor* const* grads, Tensor** results) {
     std::vector<tn_value> args;
-    TN_TRY(saved_.unpack(this, ~uint64_t{0}, &args));
+    TN_TRY(saved_.unpack(this, ~uint64_t{0}, false, &args));
     // Each input as a tensor of its own, with the input behind it.
     std::vector<TensorRef> apart;
     std::vector<Tensor*> inputs;
@@ -296,6 +323,8 @@ class OpNode : public Node {
   const std::string& name_;
   SavedArguments saved_;
   std::vector<SavedTensor> outputs_;
+  std::vector<TensorInfo> output_infos_;  // where they are not kept
+  uint32_t skips_ = 0;                    // TN_OP_VJP_SKIPS_*
 };
 
 class VjpNode final : public OpNode {
@@ -334,7 +363,7 @@ class PairNode final : public OpNode {
     for (uint32_t i = 0; i < n_outputs; ++i) {
       args.push_back(grads[i] != nullptr ? tn_value{TN_KIND_TENSOR, 0, {grads[i]}} : tn_value{});
     }
-    TN_TRY(saved_.unpack(this, kernel_.saves_args, &args));
+    TN_TRY(saved_.unpack(this, kernel_.saves_args, false, &args));
     const size_t known = kernel_.known(saved_.values).size();
     args.resize(n_outputs + known);
     const uint32_t n_gradients = saved_.flat_count(known);
@@ -375,7 +404,7 @@ Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value>
   TN_TRY(refuse_inference(op->schema.name.c_str(), args));
   auto* node = new PairNode(op, kernel);
   Ref<OpNode> hold(node);
-  TN_TRY(node->prepare(args, kernel.saves_args));
+  TN_TRY(node->prepare(args, kernel.saves_args, 0));
   std::vector<Tensor*> privates(kernel.n_private);
   node->expect_privates();
   {
@@ -390,7 +419,7 @@ Status record_vjp(const Op* op, std::span<const tn_value> args, const Kernel* ke
                   OutputMetas* metas, std::span<tn_value> results) {
   TN_TRY(refuse_inference(op->schema.name.c_str(), args));
   Ref<OpNode> node(new VjpNode(op));
-  TN_TRY(node->prepare(args, ~uint64_t{0}));
+  TN_TRY(node->prepare(args, ~uint64_t{0}, op->flags));
   {
     NoGradScope no_grad;
     TN_TRY(metas != nullptr ? run_chosen(op, kernel, args, metas, results)

@@ -88,6 +88,8 @@ Json flags(uint32_t bits) {
   flag(TN_OP_KEEPS_HALVES, "keeps_halves");
   flag(TN_OP_NUMBERS, "numbers");
   flag(TN_OP_METHOD, "method");
+  flag(TN_OP_VJP_SKIPS_ARGS, "vjp_skips_args");
+  flag(TN_OP_VJP_SKIPS_OUTPUTS, "vjp_skips_outputs");
   return names;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kOpFlags = TN_OP_INPLACE | TN_OP_DYNAMIC | TN_OP_RANDOM | TN_OP_LIBRARY |
                               TN_OP_NO_GRADIENT | TN_OP_FUSED | TN_OP_KEEPS_HALVES | TN_OP_NUMBERS |
-                              TN_OP_METHOD;
+                              TN_OP_METHOD | TN_OP_VJP_SKIPS_ARGS | TN_OP_VJP_SKIPS_OUTPUTS;
 constexpr uint32_t kKernelTraits =
     TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC | TN_KERNEL_SAME_BITS | TN_KERNEL_EPILOGUE;
 constexpr uint32_t kAllDtypes = (1u << 12) - 1;
@@ -70,6 +70,9 @@ Status check_flags(const tn_op_def& def, const std::string& name, OpKind kind) {
   }
   if ((def.flags & TN_OP_KEEPS_HALVES) != 0 && kind != OpKind::kDecomposition) {
     return invalid("op '{}': TN_OP_KEEPS_HALVES is for ops with a decomposition", name);
+  }
+  if ((def.flags & (TN_OP_VJP_SKIPS_ARGS | TN_OP_VJP_SKIPS_OUTPUTS)) != 0 && def.vjp == nullptr) {
+    return invalid("op '{}': TN_OP_VJP_SKIPS_ARGS and _OUTPUTS are for ops with a vjp", name);
   }
   if ((def.flags & TN_OP_FUSED) != 0 && kind != OpKind::kDecomposition) {
     return invalid("op '{}': a fused op needs a decomposition", name);

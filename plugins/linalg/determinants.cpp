@@ -51,10 +51,12 @@ void determinants() {
   op("_slogdet(Tensor a) -> (Tensor sign, Tensor logabsdet)")
       .keeps_halves()
       .meaning(slogdet_of)
-      .vjp([](const Vjp& g, const Tensor& a) {
-        if (!g.grad(1).defined()) return Tensor();
-        return as_matrix(g.grad(1)) * host_inv(a).mT();
-      });
+      .vjp(
+          [](const Vjp& g, const Tensor& a) {
+            if (!g.grad(1).defined()) return Tensor();
+            return as_matrix(g.grad(1)) * host_inv(a).mT();
+          },
+          Reads::args);
   op("det(Tensor a) -> Tensor")
       .doc(
           "The determinants of square matrices a [.., n, n]. The gradient is there for singular "
@@ -65,9 +67,9 @@ void determinants() {
         expect_square("det", "a", a);
         return det_of(a);
       })
-      .vjp([](const Vjp& g, const Tensor& a) {
-        return as_matrix(g.grad()) * call(adjugate_op, a).mT();
-      });
+      .vjp([](const Vjp& g,
+              const Tensor& a) { return as_matrix(g.grad()) * call(adjugate_op, a).mT(); },
+           Reads::args);
   op("slogdet(Tensor a) -> (Tensor sign, Tensor logabsdet)")
       .doc(
           "The signs of the determinants of a [.., n, n], and the logarithms of their absolute "

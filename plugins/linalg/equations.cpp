@@ -30,7 +30,7 @@ void host_ops() {
       .meaning([](Tensor a, bool check) {
         return through_host<Tensor>("inv", inv_op, a, inv_metas(a), a, check);
       })
-      .vjp(inv_gradient);
+      .vjp(inv_gradient, Reads::outputs);
   op("_solve(Tensor a, Tensor b) -> Tensor")
       .infer([](Tensor a, Tensor b) { return solve_metas(a, b); })
       .keeps_halves()

@@ -27,7 +27,7 @@ void exponentials() {
       .meaning([](Tensor a) {
         return through_host<Tensor>("matrix_exp", matrix_exp_op, a, exponential_metas(a), a);
       })
-      .vjp(exponential_gradient);
+      .vjp(exponential_gradient, Reads::args);
   op("matrix_exp(Tensor a) -> Tensor")
       .doc("The exponentials of square matrices a [.., n, n]: the sum of a^i / i!.")
       .amp(Amp::float32)

@@ -118,14 +118,14 @@ void host_ops() {
       .meaning([](Tensor a) {
         return through_host<Tensor>("cholesky", cholesky_op, a, cholesky_metas(a), a);
       })
-      .vjp(cholesky_gradient);
+      .vjp(cholesky_gradient, Reads::outputs);
   op("_lu(Tensor a, bool check) -> (Tensor lu, Tensor pivots)")
       .infer([](Tensor a, bool) { return lu_metas(a); })
       .keeps_halves()
       .meaning([](Tensor a, bool check) {
         return through_host<Pair>("lu", lu_op, a, lu_metas(a), a, check);
       })
-      .vjp(lu_gradient);
+      .vjp(lu_gradient, Reads::outputs);
   op("_permutation(Tensor pivots, int n) -> Tensor")
       .infer([](Tensor pivots, int64_t n) { return permutation_metas(pivots, n); })
       .no_gradient()

@@ -81,34 +81,38 @@ void host_ops() {
       .meaning([](Tensor a, bool upper) {
         return through_host<Pair>("eigh", eigh_op, a, eigh_metas(a), a, upper);
       })
-      .vjp(eigh_gradient);
+      .vjp(eigh_gradient, Reads::outputs);
   op("_eigvalsh(Tensor a, bool upper) -> Tensor")
       .infer([](Tensor a, bool) { return eigvalsh_metas(a); })
       .keeps_halves()
       .meaning([](Tensor a, bool upper) {
         return through_host<Tensor>("eigvalsh", eigvalsh_op, a, eigvalsh_metas(a), a, upper);
       })
-      .vjp([](const Vjp& g, const Tensor& a, bool upper) {
-        const Tensor v = std::get<1>(host_eigh(a, upper));
-        return matmul(v * as_row(g.grad()), v.mT());
-      });
+      .vjp(
+          [](const Vjp& g, const Tensor& a, bool upper) {
+            const Tensor v = std::get<1>(host_eigh(a, upper));
+            return matmul(v * as_row(g.grad()), v.mT());
+          },
+          Reads::args);
   op("_svd(Tensor a, bool full_matrices) -> (Tensor u, Tensor s, Tensor vh)")
       .infer([](Tensor a, bool full) { return svd_metas(a, full); })
       .keeps_halves()
       .meaning([](Tensor a, bool full) {
         return through_host<Triple>("svd", svd_op, a, svd_metas(a, full), a, full);
       })
-      .vjp(svd_gradient);
+      .vjp(svd_gradient, Reads::outputs);
   op("_svdvals(Tensor a) -> Tensor")
       .infer([](Tensor a) { return svdvals_metas(a); })
       .keeps_halves()
       .meaning([](Tensor a) {
         return through_host<Tensor>("svdvals", svdvals_op, a, svdvals_metas(a), a);
       })
-      .vjp([](const Vjp& g, const Tensor& a) {
-        const auto [u, s, vh] = host_svd(a, false);
-        return matmul(u * as_row(g.grad()), vh);
-      });
+      .vjp(
+          [](const Vjp& g, const Tensor& a) {
+            const auto [u, s, vh] = host_svd(a, false);
+            return matmul(u * as_row(g.grad()), vh);
+          },
+          Reads::args);
 }
 
 bool is_upper(const char* op, const std::string& uplo) {

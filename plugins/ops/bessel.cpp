@@ -133,6 +133,10 @@ std::string modified(int order, bool scaled) {
 
 constinit ExpressionRef by_argument{"_bessel_by_argument(Tensor y0, Tensor y1, Tensor x) -> Tensor",
                                     "where(x == 0, 0.5, y0 - y1 / where(x == 0, 1, x))"};
+// Of Y, which is -inf at 0.
+constinit ExpressionRef second_by_argument{
+    "_bessel_second_by_argument(Tensor y0, Tensor y1, Tensor x) -> Tensor",
+    "where(x == 0, inf, y0 - y1 / where(x == 0, 1, x))"};
 constinit ExpressionRef modified_by_argument{
     "_bessel_modified_by_argument(Tensor y0, Tensor y1, Tensor x) -> Tensor", "-y0 - y1 / x"};
 constinit ExpressionRef spherical{
@@ -160,9 +164,9 @@ void oscillating() {
       .doc("The Bessel function of the first kind, of order 0. Integers become float32.")
       .amp(Amp::float32)
       .meaning([](Tensor x) { return rounded<"_bessel_j0">(x); })
-      .vjp([](const Vjp& g, Tensor x) {
-        return mul(g.grad(), neg(call(detail::op<"bessel_j1">, x)));
-      });
+      .vjp([](const Vjp& g,
+              Tensor x) { return mul(g.grad(), neg(call(detail::op<"bessel_j1">, x))); },
+           Reads::args);
   op("bessel_j1(Tensor x) -> Tensor")
       .doc("The Bessel function of the first kind, of order 1. Integers become float32.")
       .amp(Amp::float32)
@@ -177,9 +181,9 @@ void oscillating() {
           "float32.")
       .amp(Amp::float32)
       .meaning([](Tensor x) { return rounded<"_bessel_y0">(x); })
-      .vjp([](const Vjp& g, Tensor x) {
-        return mul(g.grad(), neg(call(detail::op<"bessel_y1">, x)));
-      });
+      .vjp([](const Vjp& g,
+              Tensor x) { return mul(g.grad(), neg(call(detail::op<"bessel_y1">, x))); },
+           Reads::args);
   op("bessel_y1(Tensor x) -> Tensor")
       .doc(
           "The Bessel function of the second kind, of order 1; NaN below 0. Integers become "
@@ -187,8 +191,8 @@ void oscillating() {
       .amp(Amp::float32)
       .meaning([](Tensor x) { return rounded<"_bessel_y1">(x); })
       .vjp([](const Vjp& g, Tensor x) {
-        return mul(g.grad(),
-                   prim::elementwise(by_argument, call(detail::op<"bessel_y0">, x), g.output(), x));
+        return mul(g.grad(), prim::elementwise(second_by_argument, call(detail::op<"bessel_y0">, x),
+                                               g.output(), x));
       });
   op("spherical_bessel_j0(Tensor x) -> Tensor")
       .doc("The spherical Bessel function of order 0, sin(x) / x. Integers become float32.")
@@ -197,9 +201,9 @@ void oscillating() {
         const Dtype dtype = x.dtype().is_float() ? x.dtype() : float32;
         return as_dtype(prim::elementwise(spherical, as_dtype(x, float64)), dtype);
       })
-      .vjp([](const Vjp& g, Tensor x) {
-        return mul(g.grad(), prim::elementwise(spherical_slope, x));
-      });
+      .vjp([](const Vjp& g,
+              Tensor x) { return mul(g.grad(), prim::elementwise(spherical_slope, x)); },
+           Reads::args);
 }
 
 void vanishing() {
@@ -213,9 +217,9 @@ void vanishing() {
           "become float32.")
       .amp(Amp::float32)
       .meaning([](Tensor x) { return rounded<"_bessel_k0">(x); })
-      .vjp([](const Vjp& g, Tensor x) {
-        return mul(g.grad(), neg(call(detail::op<"modified_bessel_k1">, x)));
-      });
+      .vjp([](const Vjp& g,
+              Tensor x) { return mul(g.grad(), neg(call(detail::op<"modified_bessel_k1">, x))); },
+           Reads::args);
   op("modified_bessel_k1(Tensor x) -> Tensor")
       .doc(
           "The modified Bessel function of the second kind, of order 1; NaN below 0. Integers "

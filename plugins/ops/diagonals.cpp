@@ -65,9 +65,9 @@ void made_of_diagonals() {
       .meaning([](Tensor x, int64_t offset, int64_t dim1, int64_t dim2) {
         return embedded("diag_embed", x, offset, dim1, dim2);
       })
-      .vjp([](const Vjp& g, Tensor, int64_t offset, int64_t dim1, int64_t dim2) {
-        return prim::copy(diagonal(g, offset, dim1, dim2));
-      });
+      .vjp([](const Vjp& g, Tensor, int64_t offset, int64_t dim1,
+              int64_t dim2) { return prim::copy(diagonal(g, offset, dim1, dim2)); },
+           Reads::sizes);
   op("diagflat(Tensor x, int offset=0) -> Tensor")
       .doc(
           "A matrix of zeros with all elements of x as the diagonal that is offset above the main "

@@ -63,10 +63,12 @@ void arithmetic() {
 }
 
 void functions_of_two() {
-  // At the origin the gradient is 0.
+  // At the origin the gradient is 0. By the greater one, so that no square overflows or vanishes.
   op("atan2(Tensor x, Tensor y) -> Tensor",
-     "let square_sum = where(x == 0 and y == 0, 1, x * x + y * y)\n"
-     "atan2(x, y)\n dx = g * (y / square_sum); dy = -g * (x / square_sum)")
+     "let p = abs(float(x)); let q = abs(float(y)); let m = max(p, q)\n"
+     "let n = where(m == 0 or isinf(m), 1, m); let a = x / n; let b = y / n\n"
+     "let s = where(m == 0, 1, a * a + b * b)\n"
+     "atan2(x, y)\n dx = g * (b / s / n); dy = -g * (a / s / n)")
       .doc(
           "The angle of the point (y, x), from -pi to pi, where x is the ordinate. The gradient at "
           "the origin is 0.")

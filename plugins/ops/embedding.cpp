@@ -265,9 +265,11 @@ void embedding() {
       .amp(Amp::widest)  // a class, without which autocast would take its meaning's gradient
       .keeps_halves()
       .meaning([](Tensor weight, Tensor index) { return index_select(weight, 0, index); })
-      .vjp([](const Vjp& call, Tensor weight, Tensor index) -> std::vector<Tensor> {
-        return {row_sparse(clone(index), call.grad(0).contiguous(), weight.size(0)), Tensor()};
-      });
+      .vjp(
+          [](const Vjp& call, Tensor weight, Tensor index) -> std::vector<Tensor> {
+            return {row_sparse(clone(index), call.grad(0).contiguous(), weight.size(0)), Tensor()};
+          },
+          Reads::args);
   op("embedding(Tensor weight, Tensor index, int? padding_idx=None, bool sparse=False) -> Tensor")
       .doc(
           "Rows of weight [n, d] at index [..]: [.., d]. The row padding_idx, from the end where "

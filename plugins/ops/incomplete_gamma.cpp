@@ -147,9 +147,11 @@ void incomplete_gammas() {
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor a, Tensor x) { return rounded<"_igamma">("igamma", a, x); })
-      .vjp([](const Vjp& g, Tensor a, Tensor x) {
-        return std::tuple{Tensor(), slope("igamma", g, a, x, 1)};
-      });
+      .vjp(
+          [](const Vjp& g, Tensor a, Tensor x) {
+            return std::tuple{Tensor(), slope("igamma", g, a, x, 1)};
+          },
+          Reads::args);
   op("igammac(Tensor a, Tensor x) -> Tensor")
       .doc(
           "The regularized upper incomplete gamma function Q(a, x) = 1 - igamma(a, x), which is "
@@ -158,9 +160,11 @@ void incomplete_gammas() {
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor a, Tensor x) { return rounded<"_igammac">("igammac", a, x); })
-      .vjp([](const Vjp& g, Tensor a, Tensor x) {
-        return std::tuple{Tensor(), slope("igammac", g, a, x, -1)};
-      });
+      .vjp(
+          [](const Vjp& g, Tensor a, Tensor x) {
+            return std::tuple{Tensor(), slope("igammac", g, a, x, -1)};
+          },
+          Reads::args);
 }
 
 }  // namespace tenon::ops_pack

@@ -229,15 +229,17 @@ void softmaxes() {
         return dtype ? softmax(as_dtype(x, dtype), dim) : softmax_of(x, dim);
       })
       // (g - sum(g y)) y, from the output alone.
-      .vjp([](const Vjp& call, Tensor x, int64_t dim, Dtype) {
-        Tensor g = call, y = call.output();
-        if (y.numel() == 0) return as_dtype(g, x.dtype());
-        // The softmax of one is 1.
-        if (y.dim() == 0) return as_dtype(prim::elementwise(difference, g, g), x.dtype());
-        Tensor dot = sum(mul(g, y), dim, true);
-        Tensor dx = prim::elementwise(softmax_dx, g, y, dot);
-        return x.dtype() == dx.dtype() ? dx : prim::copy(dx, x.dtype());
-      });
+      .vjp(
+          [](const Vjp& call, Tensor x, int64_t dim, Dtype) {
+            Tensor g = call, y = call.output();
+            if (y.numel() == 0) return as_dtype(g, x.dtype());
+            // The softmax of one is 1.
+            if (y.dim() == 0) return as_dtype(prim::elementwise(difference, g, g), x.dtype());
+            Tensor dot = sum(mul(g, y), dim, true);
+            Tensor dx = prim::elementwise(softmax_dx, g, y, dot);
+            return x.dtype() == dx.dtype() ? dx : prim::copy(dx, x.dtype());
+          },
+          Reads::outputs);
   op("softmin(Tensor x, int dim=-1, dtype? dtype=None) -> Tensor")
       .doc("softmax(-x, dim, dtype).")
       .amp(Amp::float32)
@@ -259,13 +261,15 @@ void softmaxes() {
         return dtype ? log_softmax(as_dtype(x, dtype), dim) : log_softmax_of(x, dim);
       })
       // g - exp(out) sum(g)
-      .vjp([](const Vjp& call, Tensor x, int64_t dim, Dtype) {
-        Tensor g = call, y = call.output();
-        if (y.numel() == 0) return as_dtype(g, x.dtype());
-        if (y.dim() == 0) return as_dtype(prim::elementwise(difference, g, g), x.dtype());
-        Tensor dx = sub(g, mul(prim::elementwise(exp_of, y), sum(g, dim, true)));
-        return x.dtype() == dx.dtype() ? dx : prim::copy(dx, x.dtype());
-      });
+      .vjp(
+          [](const Vjp& call, Tensor x, int64_t dim, Dtype) {
+            Tensor g = call, y = call.output();
+            if (y.numel() == 0) return as_dtype(g, x.dtype());
+            if (y.dim() == 0) return as_dtype(prim::elementwise(difference, g, g), x.dtype());
+            Tensor dx = sub(g, mul(prim::elementwise(exp_of, y), sum(g, dim, true)));
+            return x.dtype() == dx.dtype() ? dx : prim::copy(dx, x.dtype());
+          },
+          Reads::outputs);
 }
 
 void norms_of_samples() {

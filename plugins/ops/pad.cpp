@@ -304,19 +304,19 @@ void pads() {
   op("_constant_pad(Tensor x, int[] pad, number value) -> Tensor")
       .keeps_halves()
       .meaning(constant_padded)
-      .vjp(constant_pad_gradient);
+      .vjp(constant_pad_gradient, Reads::sizes);
   op("_border(Tensor x, int[] pad, str mode) -> Tensor")
       .keeps_halves()
       .meaning(with_border)
-      .vjp([](const Vjp& g, Tensor, Ints pad, string_view mode) {
-        return border_op("ops._border_sum", g.grad(), pad, mode);
-      });
+      .vjp([](const Vjp& g, Tensor, Ints pad,
+              string_view mode) { return border_op("ops._border_sum", g.grad(), pad, mode); },
+           Reads::sizes);
   op("_border_sum(Tensor x, int[] pad, str mode) -> Tensor")
       .keeps_halves()
       .meaning(border_sum)
-      .vjp([](const Vjp& g, Tensor, Ints pad, string_view mode) {
-        return border_op("ops._border", g.grad(), pad, mode);
-      });
+      .vjp([](const Vjp& g, Tensor, Ints pad,
+              string_view mode) { return border_op("ops._border", g.grad(), pad, mode); },
+           Reads::sizes);
 }
 
 }  // namespace tenon::ops_pack

@@ -397,7 +397,9 @@ Tensor first_max_gradient(const Vjp& g, Tensor x, Ints dims) {
 
 void pool() {
   // As amax, but the gradient goes to one element alone, that of place_of_max. dims are neighbours.
-  op("_first_max(Tensor x, int[] dims) -> Tensor").meaning(first_max_of).vjp(first_max_gradient);
+  op("_first_max(Tensor x, int[] dims) -> Tensor")
+      .meaning(first_max_of)
+      .vjp(first_max_gradient, Reads::args);
   define_max(1,
              "max_pool1d(Tensor x, int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
              "dilation=[1], bool ceil_mode=False) -> Tensor");

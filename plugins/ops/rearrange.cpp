@@ -193,7 +193,7 @@ void rearrange() {
         return Meta(x.sizes(), x.dtype(), x.device());
       })
       .meaning(flipped)
-      .vjp([](const Vjp& call, Tensor, Ints dims) { return flip(call, dims); });
+      .vjp([](const Vjp& call, Tensor, Ints dims) { return flip(call, dims); }, Reads::sizes);
   op("roll(Tensor x, int[] shifts, int[] dims=[]) -> Tensor")
       .doc(
           "A copy of x moved by shifts along dims, and in again at the other end; without dims as "
@@ -222,7 +222,7 @@ void rearrange() {
       .amp(Amp::widest)
       .keeps_halves()
       .meaning(joined)
-      .vjp(joined_gradient);
+      .vjp(joined_gradient, Reads::sizes);
   op("clone(Tensor x) -> Tensor")
       .doc("A new tensor with the values of x.")
       .method()

@@ -274,9 +274,9 @@ void moments_and_norms() {
         expect_float("var", x);
         return var_of(x, dims, correction, keepdim);
       })
-      .vjp([](const Vjp& call, Tensor x, Ints dims, int64_t correction, bool) {
-        return var_gradient(call, x, dims, correction);
-      });
+      .vjp([](const Vjp& call, Tensor x, Ints dims, int64_t correction,
+              bool) { return var_gradient(call, x, dims, correction); },
+           Reads::args);
   op("std(Tensor x, int[] dims=[], int correction=1, bool keepdim=False) -> Tensor")
       .doc("The square root of var(x, dims, correction, keepdim).")
       .method()

@@ -295,11 +295,13 @@ void resize() {
       .meaning([](Tensor x, Tensor first, Tensor shares, Tensor, Tensor, int64_t dim) {
         return resampled(x, {first, shares}, dim);
       })
-      .vjp([](const Vjp& g, Tensor, Tensor first, Tensor shares, Tensor back_first,
-              Tensor back_shares, int64_t dim) -> std::vector<Tensor> {
-        return {resample(g.grad(), {back_first, back_shares}, {first, shares}, dim), Tensor(),
-                Tensor(), Tensor(), Tensor()};
-      });
+      .vjp(
+          [](const Vjp& g, Tensor, Tensor first, Tensor shares, Tensor back_first,
+             Tensor back_shares, int64_t dim) -> std::vector<Tensor> {
+            return {resample(g.grad(), {back_first, back_shares}, {first, shares}, dim), Tensor(),
+                    Tensor(), Tensor(), Tensor()};
+          },
+          Reads::args);
   op("interpolate(Tensor x, int[] size=[], float[] scale_factor=[], str mode=\"nearest\", bool "
      "align_corners=False, bool antialias=False, bool recompute_scale_factor=False) -> Tensor")
       .doc(

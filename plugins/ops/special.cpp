@@ -108,20 +108,22 @@ void gammas() {
       .doc("log(|Γ(x)|); infinite at 0 and the negative integers. Integers become float32.")
       .amp(Amp::float32)
       .meaning([](Tensor x) { return exactly(log_gamma, x); })
-      .vjp([](const Vjp& g, Tensor x) { return g.grad() * call(detail::op<"digamma">, x); });
+      .vjp([](const Vjp& g, Tensor x) { return g.grad() * call(detail::op<"digamma">, x); },
+           Reads::args);
   op("digamma(Tensor x) -> Tensor")
       .method()
       .doc("The derivative of lgamma(x); NaN at the negative integers. Integers become float32.")
       .amp(Amp::float32)
       .meaning([](Tensor x) { return exactly(digamma_of, x); })
-      .vjp([](const Vjp& g, Tensor x) { return g.grad() * call(detail::op<"polygamma">, 1, x); });
+      .vjp([](const Vjp& g, Tensor x) { return g.grad() * call(detail::op<"polygamma">, 1, x); },
+           Reads::args);
   op("polygamma(int n, Tensor x) -> Tensor")
       .doc("The derivative of order n, 0 to 150, of digamma(x). Integers become float32.")
       .amp(Amp::float32)
       .meaning(polygamma_of)
-      .vjp([](const Vjp& g, int64_t n, Tensor x) {
-        return g.grad() * call(detail::op<"polygamma">, n + 1, x);
-      });
+      .vjp([](const Vjp& g, int64_t n,
+              Tensor x) { return g.grad() * call(detail::op<"polygamma">, n + 1, x); },
+           Reads::args);
 }
 
 void errors_and_bessels() {
@@ -130,9 +132,9 @@ void errors_and_bessels() {
       .doc("What erf gives x of; NaN outside of -1 to 1. Integers become float32.")
       .amp(Amp::float32)
       .meaning([](Tensor x) { return exactly(inverse_erf, x); })
-      .vjp([](const Vjp& g, Tensor) {
-        return prim::elementwise(inverse_erf_dx, g.grad(), g.output());
-      });
+      .vjp([](const Vjp& g,
+              Tensor) { return prim::elementwise(inverse_erf_dx, g.grad(), g.output()); },
+           Reads::outputs);
   op("_bessel_i0(Tensor x) -> Tensor", bessel_formula(0, false).c_str()).no_gradient();
   op("_bessel_i1(Tensor x) -> Tensor", bessel_formula(1, false).c_str()).no_gradient();
   op("i0(Tensor x) -> Tensor")
@@ -140,7 +142,8 @@ void errors_and_bessels() {
       .doc("The modified Bessel function of the first kind, of order 0. Integers become float32.")
       .amp(Amp::float32)
       .meaning([](Tensor x) { return bessel<"_bessel_i0">(x); })
-      .vjp([](const Vjp& g, Tensor x) { return g.grad() * call(detail::op<"i1">, x); });
+      .vjp([](const Vjp& g, Tensor x) { return g.grad() * call(detail::op<"i1">, x); },
+           Reads::args);
   op("i1(Tensor x) -> Tensor")
       .doc("The modified Bessel function of the first kind, of order 1. Integers become float32.")
       .amp(Amp::float32)
@@ -158,9 +161,10 @@ void products_and_quotients() {
       .doc("x * log(y); 0 where x is 0, whatever y is but NaN.")
       .inplace();
   op("sinc(Tensor x) -> Tensor",
-     "let t = pi * where(x == 0, 1, x); let s = t * x\n"
-     "where(x == 0, 1, sin(t) / t)\n"
-     "dx = where(s == 0, 0, g * ((t * cos(t) - sin(t)) / where(s == 0, 1, s)))")
+     "let t = pi * float(x); let u = t * t; let d = where(x == 0, 1, t)\n"
+     "where(x == 0, 1, sin(d) / d)\n"
+     "dx = g * (pi * where(abs(t) < 0.75, -t / 3 * (1 - u / 10 * (1 - u / 28 * (1 - u / 54 *"
+     " (1 - u / 88 * (1 - u / 130 * (1 - u / 180)))))), (cos(d) - sin(d) / d) / d))")
       .method()
       .doc("sin(pi * x) / (pi * x); 1 at 0. Integers become float32.")
       .inplace();

@@ -79,17 +79,19 @@ void normal_distribution() {
       .doc("log(ndtr(x)), which is exact for very negative x too. Integers become float32.")
       .amp(Amp::float32)
       .meaning([](Tensor x) { return exactly(log_normal_below, x); })
-      .vjp([](const Vjp& g, Tensor x) {
-        const Tensor y = call(detail::op<"erfcx">, prim::elementwise(turned, x));
-        return prim::elementwise(log_normal_below_dx, g.grad(), y);
-      });
+      .vjp(
+          [](const Vjp& g, Tensor x) {
+            const Tensor y = call(detail::op<"erfcx">, prim::elementwise(turned, x));
+            return prim::elementwise(log_normal_below_dx, g.grad(), y);
+          },
+          Reads::args);
   op("ndtri(Tensor x) -> Tensor")
       .doc("The inverse of ndtr; NaN outside of 0 to 1. Integers become float32.")
       .amp(Amp::float32)
       .meaning([](Tensor x) { return exactly(normal_quantile, x); })
-      .vjp([](const Vjp& g, Tensor) {
-        return prim::elementwise(normal_quantile_dx, g.grad(), g.output());
-      });
+      .vjp([](const Vjp& g,
+              Tensor) { return prim::elementwise(normal_quantile_dx, g.grad(), g.output()); },
+           Reads::outputs);
 }
 
 void entropies() {

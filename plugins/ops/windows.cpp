@@ -191,19 +191,23 @@ void windows() {
         return call(view_op, padded(x, out, kernel, stride, padding, dilation, fill), out, kernel,
                     stride, dilation);
       })
-      .vjp([](const Vjp& g, Tensor x, Ints out, Ints, Ints stride, Ints padding, Ints dilation,
-              double) {
-        return call(add_op, g.grad(), last_sizes(x, out.size()), stride, padding, dilation);
-      });
+      .vjp(
+          [](const Vjp& g, Tensor x, Ints out, Ints, Ints stride, Ints padding, Ints dilation,
+             double) {
+            return call(add_op, g.grad(), last_sizes(x, out.size()), stride, padding, dilation);
+          },
+          Reads::sizes);
   op("_overlap_add(Tensor windows, int[] size, int[] stride, int[] padding, int[] dilation) -> "
      "Tensor")
       .meaning(added)
-      .vjp([](const Vjp& g, Tensor windows, Ints size, Ints stride, Ints padding, Ints dilation) {
-        int64_t n = size.size(), lead = windows.dim() - 2 * n;
-        Sizes all(windows.sizes().begin() + lead, windows.sizes().end());
-        return call(windows_op, g.grad(), Sizes(all.begin(), all.begin() + n),
-                    last_sizes(windows, n), stride, padding, dilation);
-      });
+      .vjp(
+          [](const Vjp& g, Tensor windows, Ints size, Ints stride, Ints padding, Ints dilation) {
+            int64_t n = size.size(), lead = windows.dim() - 2 * n;
+            Sizes all(windows.sizes().begin() + lead, windows.sizes().end());
+            return call(windows_op, g.grad(), Sizes(all.begin(), all.begin() + n),
+                        last_sizes(windows, n), stride, padding, dilation);
+          },
+          Reads::sizes);
 }
 
 }  // namespace tenon::ops_pack

@@ -87,6 +87,8 @@ TEST(StageOp, ChecksItsSchemaAndFlags) {
   EXPECT_EQ(stage_text(def), "op 't.f': TN_OP_INPLACE needs an expression");
   def.flags = TN_OP_LIBRARY;
   EXPECT_EQ(stage_text(def), "op 't.f': TN_OP_LIBRARY is for ops of kernels alone");
+  def.flags = TN_OP_VJP_SKIPS_OUTPUTS;
+  EXPECT_EQ(stage_text(def), "op 't.f': TN_OP_VJP_SKIPS_ARGS and _OUTPUTS are for ops with a vjp");
   def.flags = 1u << 20;
   EXPECT_EQ(stage_text(def), "op 't.f': unknown flags 0x100000");
   def.flags = TN_OP_METHOD;

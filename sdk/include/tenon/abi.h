@@ -575,7 +575,11 @@ enum {
   /* of a decomposition: a number may stand in a Tensor's place, as it may in every expression */
   TN_OP_NUMBERS = 1u << 7,
   /* a method of Tensor in languages that have methods: the schema's first argument is a Tensor */
-  TN_OP_METHOD = 1u << 8
+  TN_OP_METHOD = 1u << 8,
+  /* its vjp reads of the arguments' tensors, or of the outputs, the sizes, dtypes and devices alone:
+     they are not kept, and may be written before the backward. Their values are undefined there */
+  TN_OP_VJP_SKIPS_ARGS = 1u << 9,
+  TN_OP_VJP_SKIPS_OUTPUTS = 1u << 10
 };
 
 /* An op is exactly one of: an expression, a primitive's name, a view, a decomposition, or

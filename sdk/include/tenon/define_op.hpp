@@ -22,6 +22,9 @@ enum class Amp : int32_t {
   automatic = TN_AMP_AUTO    // by the instructions of the expression
 };
 
+// What a vjp reads the values of: arguments and outputs, one of them, or neither.
+enum class Reads { all, args, outputs, sizes };
+
 namespace detail {
 
 // The functions of one op, as `self` of its definition.
@@ -181,9 +184,12 @@ class OpDefinition {
     return *this;
   }
   // f(Vjp g, arguments...) gives a gradient for each tensor argument (lists laid out flat, a
-  // Tensor? that is None counted too), null for zero.
+  // Tensor? that is None counted too), null for zero. What it does not read the values of, only sizes,
+  // dtypes and devices, is not kept for it, and may be written before the backward.
   template <typename F>
-  OpDefinition& vjp(F f) {
+  OpDefinition& vjp(F f, Reads reads = Reads::all) {
+    if (reads == Reads::sizes || reads == Reads::outputs) flag(TN_OP_VJP_SKIPS_ARGS);
+    if (reads == Reads::sizes || reads == Reads::args) flag(TN_OP_VJP_SKIPS_OUTPUTS);
     expect<typename detail::Tail<detail::ArgsOf<F>>::type, detail::ResultOf<F>>("vjp");
     functions_->vjp.set(std::move(f));
     def_.vjp = detail::call_vjp<F>;
