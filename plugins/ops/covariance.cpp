@@ -12,6 +12,7 @@ namespace {
 constinit ExpressionRef left_over{
     "_left_over(Tensor total, Tensor weighted, float correction) -> Tensor",
     "max(total - correction * (weighted / total), 0)"};
+constinit ExpressionRef is_negative{"_is_negative(Tensor w) -> Tensor", "where(w < 0, 1.0, 0.0)"};
 constinit ExpressionRef within_one{"_within_one(Tensor x) -> Tensor", "clamp(x, -1, 1)"};
 
 // Weights [observations] of the variables x, or null.
@@ -23,6 +24,7 @@ Tensor weights_of(const char* what, const Tensor& weights, const Tensor& x, bool
          weights.dtype().name() + ", expected " + (whole ? "integers" : "a floating dtype") +
          " and [" + std::to_string(x.size(1)) + "], one for each observation");
   }
+  expect_each("cov", what, "0 or more", is_negative, weights);
   return as_dtype(weights, x.dtype());
 }
 // As floats that hold what the weights have, too.

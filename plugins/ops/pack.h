@@ -107,6 +107,9 @@ Tensor einsum_of(string_view equation, Tensors xs);
 // Whether values of x may be looked at to refuse wrong ones. As PyTorch on the CPU, where that waits
 // for nothing; and not while a compiled function is recorded, which no replay would look at.
 bool may_look_at(const Tensor& x);
+// Where x may be looked at: an element of which is_wrong is not 0 is an error.
+void expect_each(const char* op, const char* what, const char* expected, ExpressionRef& is_wrong,
+                 const Tensor& x);
 // An element outside of 0 to 1 is an error, where p may be looked at.
 void expect_probabilities(const char* op, const char* what, const Tensor& p);
 void expect_probability(const char* op, double p);

@@ -8,10 +8,6 @@ namespace tenon::ops_pack {
 void random_fills();  // of which random() registers these
 void random_counts();
 
-// Where it may be looked at: of each element of x, is_wrong is 0.
-void expect_each(const char* op, const char* what, const char* expected, ExpressionRef& is_wrong,
-                 const Tensor& x);
-
 // Uniform in [0, 1), in float64, from 53 bits each.
 Tensor uniform_numbers(const char* op, Ints sizes, Device device);
 // Normal with mean 0 and variance 1, in float32.

@@ -319,6 +319,18 @@ TEST(Numeric, NumbersInTensorsKeepTheDtypeOfTheOthers) {
       expect_near(area, {7.5}, 0);
     }
     EXPECT_EQ(tn::cov(whole, {.aweights = half}).dtype(), tn::float16);
+    if (!d.is_cpu()) continue;  // elsewhere weights are not looked at
+    const Tensor one = tn::ones({1, 3});
+    expect_error(
+        [&] {
+          tn::cov(one, {.fweights = tn::tensor({1, -1, 2})});
+        },
+        "cov: an element of fweights is not 0 or more");
+    expect_error(
+        [&] {
+          tn::cov(one, {.aweights = tn::tensor({1.f, -1.f, 2.f})});
+        },
+        "cov: an element of aweights is not 0 or more");
   }
 }
 
