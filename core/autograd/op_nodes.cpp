@@ -404,7 +404,10 @@ Status record_pair(const Op* op, const Kernel& kernel, std::span<const tn_value>
   TN_TRY(refuse_inference(op->schema.name.c_str(), args));
   auto* node = new PairNode(op, kernel);
   Ref<OpNode> hold(node);
-  TN_TRY(node->prepare(args, kernel.saves_args, 0));
+  // A vjp is for the second gradient: what neither it nor the kernel reads is not kept.
+  const uint32_t skips = (kernel.saves_args == 0 ? op->flags & TN_OP_VJP_SKIPS_ARGS : 0) |
+                         (kernel.saves_outputs == 0 ? op->flags & TN_OP_VJP_SKIPS_OUTPUTS : 0);
+  TN_TRY(node->prepare(args, kernel.saves_args, skips));
   std::vector<Tensor*> privates(kernel.n_private);
   node->expect_privates();
   {

@@ -123,6 +123,10 @@ TEST(SavedValues, WhatIsNotReadIsNotHeld) {
   EXPECT_LT(allocated(), before + 1'000'000);
   sum.backward();
   EXPECT_EQ(a.grad().to(tn::float64).sum().item<double>(), 2e6);
+  // Nor does a kernel pair what neither it nor the vjp reads: the softmax is held alone.
+  const Tensor rows = [&] { return tn::softmax(a * 2); }();
+  EXPECT_LT(allocated(), before + 4'000'000 + 4'000'000 + 1'000'000);  // a's gradient, and rows
+  EXPECT_NO_THROW(tn::grad(rows.square().sum(), a, {.create_graph = true}).sum().backward());
 }
 
 }  // namespace
