@@ -20,8 +20,8 @@ class Image {
   int64_t places() const { return places_; }
   bool is_last() const { return is_last_; }
   int64_t values() const { return x_->numel / channels_; }  // of a channel
-  ColumnShape sums() const { return column_sums_shape(values(), channels_); }
-  ColumnShape pass() const { return column_pass_shape(values(), channels_); }
+  ColumnShape sums() const { return column_sums_shape(values(), channels_, x_->dtype); }
+  ColumnShape pass() const { return column_pass_shape(values(), channels_, x_->dtype); }
   // What a channel is added up in: pieces of its column, or the images.
   int64_t pieces() const { return is_last_ ? sums().pieces : x_->sizes[0]; }
 
@@ -97,12 +97,13 @@ tn_status* find_moments(const tn_call* call, const Stream& stream, const Image& 
                         const tn_tensor* x, const tn_tensor* mean, const tn_tensor* var) {
   void* part = nullptr;
   const auto n = static_cast<uint64_t>(image.pieces() * image.channels());
-  TN_CUDA_TRY(host->workspace(call, n * 4 * item_size(x->dtype), &part));
+  const tn_dtype computed = wide(x->dtype);
+  TN_CUDA_TRY(host->workspace(call, n * 4 * item_size(computed), &part));
   TN_CUDA_TRY(partial_moments(stream, image, x, part));
   const ColumnShape shape = whole_columns_shape(image.pieces(), image.channels());
   static constinit Texts texts;
   Text& text =
-      texts.get(shape.key(x->dtype), [&] { return source("COMBINE", true, shape, x->dtype, ""); });
+      texts.get(shape.key(computed), [&] { return source("COMBINE", true, shape, computed, ""); });
   Parameters parameters;
   add_all<const void*>(parameters, {part, mean->data, var->data});
   shape.add(parameters);
@@ -213,7 +214,8 @@ tn_status* backward(const tn_call* call, const Stream& stream) {
   TN_CUDA_TRY(image.same_order(call, stream, x, &x));
   const auto channels = static_cast<uint64_t>(image.channels());
   const auto pieces = static_cast<uint64_t>(image.pieces());
-  const uint64_t size = item_size(x->dtype);
+  const tn_dtype computed = wide(x->dtype);
+  const uint64_t size = item_size(computed);
   void *sums = nullptr, *slopes = nullptr;
   TN_CUDA_TRY(host->workspace(call, pieces * channels * 2 * size, &sums));
   TN_CUDA_TRY(host->workspace(call, channels * 3 * size, &slopes));
@@ -224,8 +226,8 @@ tn_status* backward(const tn_call* call, const Stream& stream) {
     TN_CUDA_TRY(plane_sums(stream, of, image.places(), 1, image.channels(), sums));
   }
   const tn_tensor *dweight = output_of(call, 1), *dbias = output_of(call, 2);
-  Combine combine = {dweight, dbias, x->dtype,
-                     weight_dtype(weight ? weight : dweight, dbias, x->dtype)};
+  Combine combine = {dweight, dbias, computed,
+                     weight_dtype(weight ? weight : dweight, dbias, computed)};
   combine.vars = call->args[9].as.tensor->data;
   combine.weight = data_of(weight);
   combine.slopes = slopes;
@@ -259,7 +261,6 @@ std::string refusal(const tn_call* call) {
   const tn_tensor *x = call->args[0].as.tensor, *weight = tensor_of(call->args[1]);
   if (std::string why = refused_image(call, {1, 2}, call->args[3].as.f); !why.empty()) return why;
   const tn_dtype weights = weight_dtype(weight, tensor_of(call->args[2]), x->dtype);
-  if (item_size(x->dtype) == 2) return "takes x of float32 or float64";
   return is_near(weights, x->dtype) ? "" : kOtherDtypes;
 }
 

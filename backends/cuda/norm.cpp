@@ -73,7 +73,7 @@ tn_status* weight_gradients(const tn_call* call, const Stream& stream, const Row
                            weight_dtype(dweight, dbias, norm.x->dtype)};
   const bool is_by_planes = norm.places > 1 || norm.groups > 1;
   const int64_t channels = norm.n / norm.places * norm.groups;
-  const ColumnShape columns = column_sums_shape(norm.rows(), norm.n);
+  const ColumnShape columns = column_sums_shape(norm.rows(), norm.n, norm.x->dtype);
   const int64_t pieces = is_by_planes ? norm.x->numel / (channels * norm.places) : columns.pieces;
   void* sums = nullptr;
   TN_CUDA_TRY(host->workspace(

@@ -131,10 +131,18 @@ namespace {
 
 constexpr int64_t kMostWidth = 32;  // a warp reads neighbours
 
-ColumnShape in_pieces(int64_t n_rows, int64_t n_columns, int64_t rows_of_lane, int64_t blocks) {
-  ColumnShape shape = {n_rows, n_columns, std::min(power_of_two(n_columns), kMostWidth), 0, 0};
+// Columns that fill 16 bytes, where rows are whole packs of them.
+int64_t pack_of(int64_t n_columns, tn_dtype dtype, int64_t most = 8) {
+  const auto pack = std::min(static_cast<int64_t>(16 / item_size(dtype)), most);
+  return n_columns % pack == 0 ? pack : 1;
+}
+
+ColumnShape in_pieces(int64_t n_rows, int64_t n_columns, int64_t pack, int64_t rows_of_lane,
+                      int64_t blocks) {
+  const int64_t width = std::min(power_of_two(n_columns / pack), kMostWidth);
+  ColumnShape shape = {n_rows, n_columns, pack, width, 0, 0};
   const int64_t lanes = kThreads / shape.width;
-  const int64_t in_x = (n_columns + shape.width - 1) / shape.width;
+  const int64_t in_x = shape.grid().blocks;
   const int64_t wanted =
       std::clamp<int64_t>(std::min(n_rows / (lanes * rows_of_lane), blocks / in_x), 1, 65535);
   shape.piece = (n_rows + wanted - 1) / wanted;
@@ -144,19 +152,21 @@ ColumnShape in_pieces(int64_t n_rows, int64_t n_columns, int64_t rows_of_lane, i
 
 }  // namespace
 
-ColumnShape column_sums_shape(int64_t n_rows, int64_t n_columns) {
-  return in_pieces(n_rows, n_columns, 8, 512);
+ColumnShape column_sums_shape(int64_t n_rows, int64_t n_columns, tn_dtype dtype) {
+  // What a thread keeps of more than 4 columns does not fit into its registers.
+  return in_pieces(n_rows, n_columns, pack_of(n_columns, dtype, 4), 8, 512);
 }
 ColumnShape whole_columns_shape(int64_t n_rows, int64_t n_columns) {
-  return in_pieces(n_rows, n_columns, n_rows, 1);
+  return in_pieces(n_rows, n_columns, 1, n_rows, 1);
 }
-ColumnShape column_pass_shape(int64_t n_rows, int64_t n_columns) {
-  return in_pieces(n_rows, n_columns, 4, 4096);
+ColumnShape column_pass_shape(int64_t n_rows, int64_t n_columns, tn_dtype dtype) {
+  return in_pieces(n_rows, n_columns, pack_of(n_columns, dtype), 4, 4096);
 }
 
 std::string ColumnShape::text(tn_dtype dtype) const {
   return std::string("#include \"base.cuh\"\nusing I = ") + (is_wide() ? "long long" : "int") +
-         ";\nusing Element = " + element_name(dtype) + ";\n";
+         ";\nusing Element = " + element_name(dtype) +
+         ";\nconstexpr int kPack = " + std::to_string(pack) + ";\n";
 }
 
 void ColumnShape::add(Parameters& parameters) const {

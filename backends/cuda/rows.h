@@ -53,22 +53,23 @@ class Matrix {
 
 struct ColumnShape {
   int64_t n_rows, n_columns;
+  int64_t pack;  // columns of a thread
   int64_t width, piece, pieces;
 
   bool is_wide() const { return n_rows * n_columns > int64_t{1} << 30; }
-  // What a text states in front of its header: I and Element.
-  TextKey key(tn_dtype dtype) const { return TextKey(dtype, is_wide()); }
+  // What a text states in front of its header: I, Element and kPack.
+  TextKey key(tn_dtype dtype) const { return TextKey(dtype, is_wide(), pack); }
   std::string text(tn_dtype dtype) const;
   // The struct Columns.
   void add(Parameters& parameters) const;
-  Grid grid() const { return {(n_columns + width - 1) / width, pieces, 256}; }
+  Grid grid() const { return {(n_columns / pack + width - 1) / width, pieces, 256}; }
 };
-// For sums of columns, in pieces that are not many.
-ColumnShape column_sums_shape(int64_t n_rows, int64_t n_columns);
-// For what is folded whole.
+// For sums of columns of this dtype, in pieces that are not many.
+ColumnShape column_sums_shape(int64_t n_rows, int64_t n_columns, tn_dtype dtype);
+// For what is folded whole, a column a thread.
 ColumnShape whole_columns_shape(int64_t n_rows, int64_t n_columns);
 // For a pass over the elements.
-ColumnShape column_pass_shape(int64_t n_rows, int64_t n_columns);
+ColumnShape column_pass_shape(int64_t n_rows, int64_t n_columns, tn_dtype dtype);
 
 // A number as the Scalar of a kernel whose values are those of the dtype.
 int64_t scalar_bits(double number, tn_dtype dtype);

@@ -67,7 +67,7 @@ Status convert(Tensor* tensor, tn_device device, tn_dtype floats, TensorRef* mov
       floats != TN_DTYPE_NONE && is_float(tensor->dtype) ? floats : tensor->dtype;
   if (tensor->device == device && tensor->dtype == dtype) return nullptr;
   Tensor* result = nullptr;
-  TN_TRY(copy_to(tensor, device, dtype, &result));
+  TN_TRY(copy_in_order(tensor, device, dtype, &result));
   *moved = TensorRef(result);
   return nullptr;
 }

@@ -11,6 +11,7 @@
 #include "memory/memory.h"
 #include "memory/pinned_pool.h"
 #include "memory/transfer.h"
+#include "tensor/layout.h"
 #include "tensor/rows.h"
 #include "tensor/view.h"
 
@@ -35,7 +36,16 @@ Status check_upload(const char* what, tn_device to, tn_device from) {
       what, device_text(to));
 }
 
-// Of one dtype and size, both row-major, on any two devices.
+// Are the elements of the two behind each other, without gaps, in one order?
+bool lie_alike(const Tensor* a, const Tensor* b) {
+  if (a->is_contiguous() && b->is_contiguous()) return true;
+  if (!is_dense(a)) return false;
+  for (int32_t d = 0; d < a->ndim; ++d)
+    if (a->sizes[d] > 1 && a->strides[d] != b->strides[d]) return false;
+  return true;
+}
+
+// Of one dtype and size, lying alike, on any two devices.
 Status copy_dense(Tensor* dst, Tensor* src) {
   const uint64_t bytes = static_cast<uint64_t>(dst->numel) * kItemSize[dst->dtype];
   if ((thread_state.modes & kModeRecord) != 0) [[unlikely]] {
@@ -54,8 +64,7 @@ Status write_dense(Tensor* x, const void* memory, uint64_t bytes) {
 // dst = src elementwise, one device, any dtypes.
 Status copy_on_device(Tensor* dst, Tensor* src) {
   if (dst->numel == 0) return nullptr;
-  const bool plain = dst->dtype == src->dtype && dst->is_contiguous() && src->is_contiguous();
-  if (plain) return copy_dense(dst, src);
+  if (dst->dtype == src->dtype && lie_alike(dst, src)) return copy_dense(dst, src);
   const tn_value arg = tensor_value(src);
   return launch_primitive(TN_PRIM_COPY, dst->device, {&arg, 1}, {&dst, 1});
 }
@@ -121,7 +130,7 @@ static Status copy_rows_to(Tensor* x, tn_device device, tn_dtype dtype, Tensor**
   return make_rows(indices.get(), values.get(), x->sizes[0], result);
 }
 
-Status copy_to(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result) {
+static Status copy_as(Tensor* x, tn_device device, tn_dtype dtype, bool in_order, Tensor** result) {
   TN_TRY(check_device(device));
   if (dtype == TN_DTYPE_NONE) dtype = x->dtype;
   if (is_rows(x)) [[unlikely]]
@@ -131,12 +140,29 @@ Status copy_to(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result) {
   const bool goes_on = non_blocking_copies && device == kCpu && allocation_listener == nullptr &&
                        has_pinned_memory(x->device);
   Tensor* made;
-  TN_TRY(goes_on ? empty_pinned(x->size_span(), dtype, x->device, &made)
-                 : empty_tensor(x->size_span(), dtype, device, &made));
+  if (goes_on) {
+    TN_TRY(empty_pinned(x->size_span(), dtype, x->device, &made));
+  } else if (in_order && !x->is_contiguous() && is_dense(x)) {
+    int32_t order[TN_MAX_RANK];
+    int64_t strides[TN_MAX_RANK];
+    dimension_order(x, order);
+    strides_in_order(x->size_span(), order, strides);
+    TN_TRY(empty_strided(x->size_span(), strides, dtype, device, &made));
+  } else {
+    TN_TRY(empty_tensor(x->size_span(), dtype, device, &made));
+  }
   TensorRef hold(made);
   if (device.type != TN_DEVICE_META) TN_TRY(copy_into(made, x));
   *result = hold.take();
   return nullptr;
+}
+
+Status copy_to(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result) {
+  return copy_as(x, device, dtype, false, result);
+}
+
+Status copy_in_order(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result) {
+  return copy_as(x, device, dtype, true, result);
 }
 
 Status copy_into(Tensor* dst, Tensor* src) {
@@ -165,10 +191,16 @@ Status copy_into(Tensor* dst, Tensor* src) {
     TN_TRY(check_upload("copy_", dst->device, src->device));
     // Cast and densify where the source is, move the bytes, spread where the destination is.
     Tensor* dense;
-    TN_TRY(src->dtype == dst->dtype ? contiguous(src, &dense)
-                                    : copy_to(src, src->device, dst->dtype, &dense));
+    if (lie_alike(dst, src)) {
+      if (src->dtype == dst->dtype) src->retain();
+      dense = src;
+      if (src->dtype != dst->dtype) TN_TRY(copy_in_order(src, src->device, dst->dtype, &dense));
+    } else {
+      TN_TRY(src->dtype == dst->dtype ? contiguous(src, &dense)
+                                      : copy_to(src, src->device, dst->dtype, &dense));
+    }
     dense_source = TensorRef(dense);  // held until the transfer has noted its use
-    if (dst->is_contiguous()) {
+    if (lie_alike(dst, dense)) {
       dst->bump_version();
       return copy_dense(dst, dense);
     }
@@ -191,7 +223,11 @@ Status copy_into(Tensor* dst, Tensor* src) {
 
 Status run_copy(Values args, Tensor** result) {
   Tensor* x = tensor_at(args, 0);
-  return copy_to(x, device_at(args, 2, x->device), dtype_at(args, 1, x->dtype), result);
+  const tn_device device = device_at(args, 2, x->device);
+  const tn_dtype dtype = dtype_at(args, 1, x->dtype);
+  // One that converts nothing is there for the layout.
+  const bool converts = device != x->device || dtype != x->dtype;
+  return copy_as(x, device, dtype, converts, result);
 }
 
 Status run_fill(Values args, Tensor** result) {

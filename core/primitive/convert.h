@@ -12,8 +12,11 @@ namespace tenon {
 // Values of src into dst: sizes broadcast, devices and dtypes may differ, any strides. Bumps dst's
 // version.
 [[nodiscard]] Status copy_into(Tensor* dst, Tensor* src);
-// A new tensor; dtype TN_DTYPE_NONE keeps. Row-major on another device.
+// A new row-major tensor; dtype TN_DTYPE_NONE keeps.
 [[nodiscard]] Status copy_to(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result);
+// A new tensor with the dimensions in the order in which they lie in x, where x is dense: so images
+// stay channels-last. Row-major otherwise, and in pinned memory.
+[[nodiscard]] Status copy_in_order(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result);
 [[nodiscard]] Status fill(Tensor* x, const tn_value& number);
 // Row-major values to host memory and back; waits for the device.
 [[nodiscard]] Status read_values(Tensor* x, void* memory, uint64_t bytes);

@@ -27,7 +27,8 @@ constinit ExpressionRef moved_{
 // The part of batch_norm that a backend may have as a kernel: it writes nothing in place, so that
 // it can be computed again.
 constinit OpRef by_batch{"ops._batch_norm"};
-constinit OpRef by_given{"ops._batch_norm_given"};  // the statistics
+using Normalized = std::tuple<Tensor, Tensor, Tensor>;  // y, and the batch's mean and variance
+constinit OpRef by_given{"ops._batch_norm_given"};      // the statistics
 
 Tensor top_of(const Tensor& x, int64_t dim) {
   NoGrad guard;  // the shift cancels: softmax is the same for every top
@@ -150,10 +151,22 @@ Tensor batch_norm_of(Tensor x, Tensor running_mean, Tensor running_var, Tensor w
   if (!training) return by_running(op, x, running_mean, running_var, weight, bias, eps);
   int64_t n = c.n == 0 ? 0 : x.numel() / c.n;
   expect_values(op, x, n);
-  auto [y, mean, var] =
-      tenon::call<std::tuple<Tensor, Tensor, Tensor>>(by_batch, wide(x), weight, bias, eps);
+  auto [y, mean, var] = tenon::call<Normalized>(by_batch, x, weight, bias, eps);
   note_moments(running_mean, running_var, mean, var, momentum, double(n));
-  return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());
+  return y;
+}
+
+// Where no kernel takes halves, that of float32 may: halves come and go by copies around it.
+Normalized normalize_by_batch(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                              double eps) {
+  const Channels c = channels_of("batch_norm", x, 2, weight, bias, {}, {}, eps);
+  if (const Tensor v = wide(x); v.dtype() != x.dtype()) {
+    const auto [y, mean, var] = tenon::call<Normalized>(by_batch, v, weight, bias, eps);
+    return {prim::copy(y, x.dtype()), mean, var};
+  }
+  const Moments m = moments(x, joined_sizes({{0}, c.others}));
+  const Tensor y = apply(x, m, weight, bias, c.broadcast, eps, x.dtype());
+  return {y, prim::reshape(m.mean, {c.n}), prim::reshape(m.var, {c.n})};
 }
 
 // Each channel of each sample for itself; running values are means over the samples.
@@ -319,23 +332,20 @@ void norms_of_channels() {
      "Tensor")
       .doc(
           "x [n, channels, ..], normalized for each channel: in training by the batch, whose mean "
-          "and unbiased variance move the running ones in place; else by the running ones. Ioffe & "
-          "Szegedy, arXiv:1502.03167.")
-      .amp(Amp::float32)
+          "and unbiased variance move the running ones in place; else by the running ones. The "
+          "sums "
+          "of halves are float32. Ioffe & Szegedy, arXiv:1502.03167.")
+      .keeps_halves()
       .meaning(batch_norm_of);
   op("_batch_norm(Tensor x, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> (Tensor, "
      "Tensor, Tensor)")
+      .keeps_halves()
       .infer([](Tensor x, Tensor weight, Tensor bias, double eps) {
         const Channels c = channels_of("batch_norm", x, 2, weight, bias, {}, {}, eps);
-        const Meta moment(Sizes{c.n}, x.dtype(), x.device());
+        const Meta moment(Sizes{c.n}, x.dtype().is_half() ? float32 : x.dtype(), x.device());
         return std::tuple{Meta(x), moment, moment};
       })
-      .meaning([](Tensor x, Tensor weight, Tensor bias, double eps) {
-        Channels c = channels_of("batch_norm", x, 2, weight, bias, {}, {}, eps);
-        Moments m = moments(x, joined_sizes({{0}, c.others}));
-        Tensor y = apply(x, m, weight, bias, c.broadcast, eps, x.dtype());
-        return std::tuple{y, prim::reshape(m.mean, {c.n}), prim::reshape(m.var, {c.n})};
-      });
+      .meaning(normalize_by_batch);
   op("_batch_norm_given(Tensor x, Tensor mean, Tensor var, Tensor? weight=None, Tensor? bias=None, "
      "float eps=1e-5) -> Tensor")
       .keeps_halves()
@@ -353,7 +363,7 @@ void norms_of_channels() {
       .doc(
           "x [n, channels, ..], normalized for each sample and channel, or by the running values. "
           "Ulyanov et al., arXiv:1607.08022.")
-      .amp(Amp::float32)
+      .keeps_halves()
       .meaning(instance_norm_of);
 }
 

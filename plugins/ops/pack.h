@@ -102,6 +102,9 @@ int64_t checked_mul(const char* op, int64_t a, int64_t b);
 // special.cpp: the formula of a modified Bessel function of order 0 or 1, or, scaled, of that times
 // exp(-|x|): its power series below 20, and the asymptotic one above. DLMF 10.25.2 and 10.40.1.
 std::string bessel_formula(int order, bool scaled);
+// shape.cpp: [n, channels, ..] as [n, .., channels], and back.
+Tensor channels_to_end(const Tensor& x);
+Tensor channels_from_end(const Tensor& x);
 // einsum.cpp
 Tensor einsum_of(string_view equation, Tensors xs);
 // Whether values of x may be looked at to refuse wrong ones. As PyTorch on the CPU, where that waits

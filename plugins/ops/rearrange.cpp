@@ -7,12 +7,17 @@
 namespace tenon::ops_pack {
 namespace {
 
+constinit ExpressionRef same_values{"_same_values(Tensor x) -> Tensor", "x"};
 constinit ExpressionRef upper{"_upper(Tensor row, Tensor column, int k) -> Tensor",
                               "column - row >= k"};
 constinit ExpressionRef lower{"_lower(Tensor row, Tensor column, int k) -> Tensor",
                               "column - row <= k"};
 constinit ExpressionRef masked{"_masked(Tensor mask, Tensor x) -> Tensor", "where(mask, x, 0)"};
 constinit ExpressionRef masked_bool{"_masked_bool(Tensor mask, Tensor x) -> Tensor", "mask and x"};
+
+bool is_channels_last(const Tensor& x) {
+  return x.dim() >= 3 && !x.is_contiguous() && channels_to_end(x).is_contiguous();
+}
 
 // All but `dim` must agree; dtypes promote. Tensors [0] are passed over, as PyTorch does.
 Tensor joined(Tensors xs, int64_t dim) {
@@ -42,7 +47,13 @@ Tensor joined(Tensors xs, int64_t dim) {
       fail("cat: the sizes along " + std::to_string(d) + " add up to more than 63 bits hold");
     }
   }
+  // Channels-last images stay so.
+  bool is_last = first.dim() >= 3;
+  for (uint32_t i = 0; is_last && i < xs.size(); ++i)
+    is_last = is_channels_last(xs[i]) || (xs[i].dim() == 1 && xs[i].numel() == 0);
+  if (is_last) std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());
   Tensor result = Tensor::empty(sizes, dtype, first.device());
+  if (is_last) result = channels_from_end(result).detach();  // and no view
   int64_t at = 0;
   for (uint32_t i = 0; i < xs.size(); ++i) {
     Tensor x = xs[i];
@@ -224,10 +235,12 @@ void rearrange() {
       .meaning(joined)
       .vjp(joined_gradient, Reads::sizes);
   op("clone(Tensor x) -> Tensor")
-      .doc("A new tensor with the values of x.")
+      .doc("A new tensor with the values of x, whose dimensions lie in the same order.")
       .method()
       .keeps_halves()
-      .meaning([](Tensor x) { return prim::copy(x); });
+      .meaning([](Tensor x) {
+        return x.is_contiguous() ? prim::copy(x) : prim::elementwise(same_values, x);
+      });
 }
 
 }  // namespace tenon::ops_pack

@@ -6,6 +6,14 @@
 #include <tuple>
 
 namespace tenon::ops_pack {
+
+Tensor channels_to_end(const Tensor& x) {
+  return prim::permute(x, joined_sizes({{0}, counting(2, x.dim() - 2), {1}}));
+}
+Tensor channels_from_end(const Tensor& x) {
+  return prim::permute(x, joined_sizes({{0, x.dim() - 1}, counting(1, x.dim() - 2)}));
+}
+
 namespace {
 
 [[noreturn]] void refuse_view(const tn_tensor* x, Ints sizes, const char* why) {
@@ -295,10 +303,8 @@ Tensor laid_out(const Tensor& x, const std::string& memory_format) {
   if (x.dim() < 3) {
     fail("contiguous: x is " + sizes_text(x.sizes()) + ", channels_last needs 3 dimensions");
   }
-  Tensor last = prim::permute(x, joined_sizes({{0}, counting(2, x.dim() - 2), {1}}));
-  if (last.is_contiguous()) return x;
-  return prim::permute(prim::copy(last),
-                       joined_sizes({{0, x.dim() - 1}, counting(1, x.dim() - 2)}));
+  const Tensor last = channels_to_end(x);
+  return last.is_contiguous() ? x : channels_from_end(prim::copy(last));
 }
 
 void views_by_primitives() {

@@ -1,109 +1,13 @@
 // Kernels of whole ops on the device `cuda` that take rows and columns (kernels/rows.cuh,
-// columns.cuh): softmax, cross_entropy and normalizations with their gradients, at sizes, layouts and
+// columns.cuh): softmax, cross_entropy and normalizations of rows with their gradients, at sizes, layouts and
 // alignments where the shape of their launches changes, against `cpu` in float64.
-#include "fake_launches.h"
-#include "kernel_answers.h"
-#include "ops_support.h"
+#include "against_cpu.h"
 
 namespace {
-
-const char* const kCuda = "cuda:0";
 
 struct CudaRows : testing::Test {
   static void SetUpTestSuite() { load_all(); }
 };
-
-struct Case {
-  tn::Dtype dtype;
-  double tolerance;
-};
-const Case kFloat = {tn::float32, 2e-6};
-const std::vector<Case> kCases = {
-    kFloat, {tn::float64, 1e-12}, {tn::float16, 2e-3}, {tn::bfloat16, 1.6e-2}};
-
-using Op = std::function<Tensor(const TensorList&)>;
-struct Named {
-  const char* name;
-  Op run;
-};
-
-std::vector<double> doubles(const Tensor& t) {
-  return t.to(tn::cpu).to(tn::float64).contiguous().to_vector<double>();
-}
-
-// The op's value and the gradients of all its inputs that are floats, in their order. `place` puts an
-// input on a device; the gradient of the value is rounded to `dtype`.
-TensorList values_and_gradients(const Op& op, const TensorList& inputs, tn::Dtype dtype,
-                                const std::function<Tensor(const Tensor&)>& place) {
-  TensorList placed, wanted;
-  for (const Tensor& t : inputs) {
-    placed.push_back(place(t.detach()));
-    if (!t.dtype().is_float()) continue;
-    placed.back().requires_grad_();
-    wanted.push_back(placed.back());
-  }
-  const Tensor y = op(placed);
-  const Tensor weights =
-      sample({y.sizes().begin(), y.sizes().end()}).to(dtype).to(y.dtype()).to(y.device());
-  TensorList results = {y.detach()};
-  for (const Tensor& g : tn::grad(TensorList{y}, wanted, {.grad_outputs = TensorList{weights}}))
-    results.push_back(g);
-  return results;
-}
-
-// Relative to the largest of what is compared, or to `least`, how large its terms are.
-void expect_near_largest(const Tensor& found, const Tensor& expected, double tolerance,
-                         double least = 0) {
-  const std::vector<double> a = doubles(found), b = doubles(expected);
-  ASSERT_EQ(a.size(), b.size());
-  double largest = least;
-  for (const double value : b)
-    largest = std::max(largest, std::isfinite(value) ? std::fabs(value) : 0);
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (std::isfinite(b[i])) {
-      ASSERT_NEAR(a[i], b[i], tolerance * largest) << "at " << i << " of " << a.size();
-    } else {
-      ASSERT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) << "at " << i;
-    }
-  }
-}
-
-void check(const Named& op, const TensorList& inputs, const Case& c,
-           const std::function<Tensor(const Tensor&)>& place, double least = 1) {
-  TensorList rounded, exact;
-  for (const Tensor& t : inputs) {
-    rounded.push_back(t.dtype().is_float() ? t.to(c.dtype) : t);
-    exact.push_back(t.dtype().is_float() ? rounded.back().to(tn::float64) : t);
-  }
-  const TensorList found = values_and_gradients(op.run, rounded, c.dtype, place);
-  const TensorList expected =
-      values_and_gradients(op.run, exact, c.dtype, [](const Tensor& t) { return t.contiguous(); });
-  ASSERT_EQ(found.size(), expected.size());
-  for (size_t k = 0; k < found.size(); ++k) {
-    SCOPED_TRACE(k == 0 ? "value" : "gradient " + std::to_string(k - 1));
-    EXPECT_EQ(found[k].dtype(), c.dtype);
-    expect_near_largest(found[k], expected[k], (k == 0 ? 1 : 3) * c.tolerance, least);
-  }
-}
-
-// Is it the one kernel that the work launches, apart from copies and fills?
-void expect_launch(const char* kernel, const std::function<void()>& work) {
-  auto found = fake_launches(work);
-  if (!found) return;  // NVIDIA's own driver
-  std::erase_if(*found, [](const std::string& name) {
-    return name.starts_with("copy") || name.starts_with("fill");
-  });
-  EXPECT_EQ(*found, std::vector<std::string>{kernel});
-}
-
-Tensor on_cuda(const Tensor& t) { return t.to(tn::Device(kCuda)); }
-// One element behind an address that a pack may have.
-Tensor unaligned(const Tensor& t) {
-  Tensor memory = Tensor::empty({t.numel() + 1}, t.dtype(), kCuda);
-  Tensor there = memory.narrow(0, 1, t.numel()).reshape(t.sizes());
-  there.copy_(t);
-  return there;
-}
 
 // ---- Ops of x [rows, n], and of weights [n]
 
@@ -302,76 +206,6 @@ TEST_F(CudaRows, CrossEntropyNamesATargetThatIsNoClass) {
                      " is out of range for dimension 1 of size 5 (cuda:0)");
   }
   EXPECT_EQ(x.sum().item<float>(), 10);
-}
-
-// ---- Normalizations of images
-
-Tensor channels_last(const Tensor& t) {
-  return t.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
-}
-
-TEST_F(CudaRows, BatchAndGroupNormInBothLayouts) {
-  const Named batch = {"batch_norm", [](const TensorList& in) {
-                         return tn::batch_norm(in[0], {}, {}, in[1], in[2], {.training = true});
-                       }};
-  const Named groups = {
-      "group_norm", [](const TensorList& in) { return tn::group_norm(in[0], 2, in[1], in[2]); }};
-  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{4, 6, 5, 7},
-                                            {2, 4, 16, 16},
-                                            {40, 34, 3, 3},
-                                            {3, 2, 70, 70},
-                                            {300, 16, 1, 1},
-                                            {2, 40, 1, 9}}) {
-    SCOPED_TRACE(tn::full(sizes, 0).numel());
-    const Tensor x = sample(sizes) * 3 + 1, weight = sample({sizes[1]}, {}, 1) + 2,
-                 bias = sample({sizes[1]}, {}, 2);
-    for (const Case& c : {Case{tn::float32, 4e-6}, {tn::float64, 1e-12}, {tn::float16, 3e-3}}) {
-      SCOPED_TRACE(c.dtype.name());
-      for (const bool last : {false, true}) {
-        SCOPED_TRACE(last ? "channels-last" : "row-major");
-        const auto place = [&](const Tensor& t) {
-          return on_cuda(last && t.dim() == 4 ? channels_last(t) : t);
-        };
-        check(batch, {x, weight, bias}, c, place);
-        check(groups, {x, weight, bias}, c, place);
-      }
-    }
-  }
-}
-
-TEST_F(CudaRows, BatchNormByGivenStatistics) {
-  const Tensor x = sample({5, 6, 4, 7}), mean = sample({6}, {}, 1), var = sample({6}, {}, 2) + 2,
-               weight = sample({6}, {}, 3), bias = sample({6}, {}, 4);
-  const auto run = [](const TensorList& in) {
-    return tn::batch_norm(in[0], in[1], in[2], in[3], in[4]);
-  };
-  const Tensor expected = run({x, mean, var, weight, bias});
-  for (const Case& c : kCases) {
-    for (const bool last : {false, true}) {
-      TensorList there;
-      for (const Tensor& t : {x, mean, var, weight, bias})
-        there.push_back(on_cuda((last && t.dim() == 4 ? channels_last(t) : t).to(c.dtype)));
-      expect_launch("batch_normalize", [&] { run(there); });
-      expect_near_largest(run(there), expected, 4 * c.tolerance);
-      // Halves beside statistics of float32.
-      if (!c.dtype.is_half()) continue;
-      for (size_t k = 1; k < there.size(); ++k) there[k] = there[k].to(tn::float32);
-      expect_launch("batch_normalize", [&] { run(there); });
-      expect_near_largest(run(there), expected, 4 * c.tolerance);
-    }
-  }
-}
-
-// Values far from zero have the variance of those that are near, to what float32 holds of the mean.
-TEST_F(CudaRows, VarianceFarFromZero) {
-  Tensor x = (sample({2, 3, 40, 50}) + 10000).to(tn::float32);
-  const auto both = [&](const Op& op) {
-    expect_near_largest(op({on_cuda(x)}), op({x.to(tn::float64)}), 5e-4);
-    expect_near_largest(op({on_cuda(channels_last(x))}), op({x.to(tn::float64)}), 5e-4);
-  };
-  both([](const TensorList& in) { return tn::batch_norm(in[0], {.training = true}); });
-  both([](const TensorList& in) { return tn::group_norm(in[0], 1); });
-  both([](const TensorList& in) { return tn::layer_norm(in[0], {40, 50}); });
 }
 
 // ---- Which kernels, and how many

@@ -34,6 +34,67 @@ TEST(Layout, OfWhatIsExpandedIsRowMajorAgain) {
   }
 }
 
+// As PyTorch's preserve_format: what is dense keeps its order, and the rest is row-major.
+TEST(Layout, OfWhatIsConvertedClonedAndJoined) {
+  using Strides = std::vector<int64_t>;
+  const Tensor rows = sample({2, 4, 3, 5}).to(tn::float32);
+  const std::vector<double> values = rows.to_vector<double>();
+  for (const tn::Device d : devices()) {
+    const Tensor x = rows.to(d).contiguous("channels_last");
+    const Strides last = {60, 1, 20, 4};
+    for (const Tensor& y : {x, x.to(tn::float64), x.to(tn::float64).to(tn::float32), x.clone(),
+                            x.to(tn::cpu), x.to(tn::cpu).to(d), x.to(d, tn::float64)}) {
+      EXPECT_EQ(y.strides(), last);
+      EXPECT_EQ(y.to_vector<double>(), values);
+    }
+    EXPECT_TRUE(x.contiguous().is_contiguous());
+    EXPECT_EQ(x.contiguous().to_vector<double>(), values);
+    // Another order, and no order of its own.
+    const Tensor turned = rows.to(d).permute({3, 1, 0, 2});
+    EXPECT_EQ(turned.to(tn::float64).strides(), turned.strides());
+    EXPECT_EQ(turned.clone().strides(), turned.strides());
+    EXPECT_EQ(turned.to(tn::float64).to_vector<double>(), turned.to_vector<double>());
+    for (const Tensor& gaps : {turned.slice(0, 0, 5, 2), rows.to(d)[0].expand({2, 4, 3, 5})}) {
+      EXPECT_TRUE(gaps.to(tn::float64).is_contiguous());
+      EXPECT_EQ(gaps.to(tn::float64).to_vector<double>(), gaps.to_vector<double>());
+    }
+    // Along each dimension, with a gradient to write to what came.
+    for (int64_t dim = 0; dim < 4; ++dim) {
+      const auto run = [dim](const Tensor& t) {
+        const Tensor leaf = t.detach().requires_grad_();
+        const Tensor y = tn::cat({leaf, leaf * 2}, dim);
+        const Tensor z = tn::relu_(y);
+        z.backward(tn::ones_like(z) * z.detach());
+        return std::pair{z.detach(), leaf.grad()};
+      };
+      const auto [y, gradient] = run(x);
+      const auto [expected, its_gradient] = run(rows);
+      EXPECT_TRUE(lies_channels_last(y)) << dim;
+      EXPECT_EQ(y.to_vector<double>(), expected.to_vector<double>());
+      EXPECT_EQ(gradient.to_vector<double>(), its_gradient.to_vector<double>());
+    }
+    EXPECT_TRUE(tn::cat({x, rows.to(d)}, 1).is_contiguous());
+  }
+}
+
+TEST(ChannelsLast, NetworksUnderAutocastStaySo) {
+  load_all();
+  const Tensor last = sample({2, 4, 16, 12}).to(tn::float32).contiguous("channels_last");
+  Tensor x = last.detach().requires_grad_(), y = x;
+  const tn::Autocast autocast(tn::cpu, tn::bfloat16);
+  for (const tn::Object& layer : layers()) {
+    const uint64_t before = tn::counter("decompositions");
+    y = layer(y);
+    // What is made of products, where there is no convolution for bfloat16, is row-major.
+    if (layer.type_name() == "Conv2d" && tn::counter("decompositions") != before)
+      y = y.contiguous("channels_last");
+    EXPECT_TRUE(lies_channels_last(y)) << layer.type_name();
+    EXPECT_EQ(y.dtype(), tn::bfloat16) << layer.type_name();
+  }
+  y.backward(tn::ones_like(y));
+  EXPECT_TRUE(lies_channels_last(x.grad()));
+}
+
 TEST(ChannelsLast, AKernelOfTheCpuGivesWhatItGot) {
   load_all();
   const Tensor rows = sample({2, 4, 16, 12}).to(tn::float32),

@@ -50,22 +50,35 @@ struct Partial {
 ROW_KERNEL(partial_moments, Partial, p) {
   SHARED Moments slots[kThreads];
   const Column column(p.columns);
-  Moments mine = {};
+  Moments mine[kPack] = {};
+  Value seen = 0;  // the count of each
   for (I r = column.begin; r < column.end; r += column.lanes * kValues) {
-    Tile x;
+    Tile x[kPack];
     unsigned bits = 0;
 #pragma unroll
     for (int k = 0; k < kValues; ++k) {
       const I row = r + k * column.lanes;
       const bool is_in = row < column.end;
-      x.v[k] = is_in ? widen(at<Element>(p.x, row * p.columns.n_columns + column.index)) : 0;
+      Across values = {};
+      if (is_in) values = read_across(p.x, row * p.columns.n_columns + column.index);
+#pragma unroll
+      for (int c = 0; c < kPack; ++c) x[c].v[k] = values.v[c];
       bits |= is_in ? 1u << k : 0u;
     }
-    mine = joined(mine, moments_of(x, bits));
+    const Value count = static_cast<Value>(count_bits(bits));
+    seen += count;
+    const Value one = 1 / count, part = count / seen;
+#pragma unroll
+    for (int c = 0; c < kPack; ++c)
+      mine[c] = joined(mine[c], moments_of(x[c], bits, count, one), part);
   }
-  const Moments all = folded(mine, slots, p.columns, column, Join{});
-  if (column.is_there())
-    at<Moments>(p.part, static_cast<I>(blockIdx.y) * p.columns.n_columns + column.index) = all;
+#pragma unroll
+  for (int c = 0; c < kPack; ++c) {
+    const Moments all = folded(mine[c], slots, p.columns, column, Join{});
+    if (column.is_there())
+      at<Moments>(p.part, static_cast<I>(blockIdx.y) * p.columns.n_columns + column.index + c) =
+          all;
+  }
 }
 #endif
 #elif defined(COMBINE)
@@ -91,11 +104,14 @@ struct Channel {
   Value mean, factor, bias;
 
   template <class C>
-  DEVICE Channel(const Vectors& v, C c) {
-    mean = static_cast<Value>(widen(at<Moment>(v.mean, c)));
+  DEVICE void read_factor(const Vectors& v, C c) {
     factor =
         inverse_root(static_cast<Value>(widen(at<Moment>(v.var, c))) + number_of(v.eps, Value()));
     if (v.weight) factor *= static_cast<Value>(widen(at<Weight>(v.weight, c)));
+  }
+  template <class C>
+  DEVICE void read_rest(const Vectors& v, C c) {
+    mean = static_cast<Value>(widen(at<Moment>(v.mean, c)));
     bias = v.bias ? static_cast<Value>(widen(at<Weight>(v.bias, c))) : 0;
   }
   DEVICE Value operator()(Value x) const { return (x - mean) * factor + bias; }
@@ -111,7 +127,10 @@ KERNEL(batch_normalize, Normalize, p) {
   EACH_ROWS(first, p.rows, me) {
     const Row row(p.rows, me, first);
     if (row.n == 0) continue;
-    const Channel channel(p.vectors, row.index % static_cast<I>(p.channels));
+    const I c = row.index % static_cast<I>(p.channels);
+    Channel channel;
+    channel.read_factor(p.vectors, c);
+    channel.read_rest(p.vectors, c);
     for (I tile = 0; tile < row.n_tiles; ++tile) {
       Tile x;
       read<1>(p.rows, row, me, tile, 0, x);
@@ -131,11 +150,18 @@ struct Normalize {
 KERNEL(batch_normalize, Normalize, p) {
   const Column column(p.columns);
   if (column.begin >= column.end) return;
-  const Channel channel(p.vectors, column.index);
-#pragma unroll 4
+  Channel channels[kPack];
+#pragma unroll
+  for (int c = 0; c < kPack; ++c) channels[c].read_factor(p.vectors, column.index + c);
+#pragma unroll
+  for (int c = 0; c < kPack; ++c) channels[c].read_rest(p.vectors, column.index + c);
+#pragma unroll(kPack > 1 ? 2 : 4)
   for (I r = column.begin; r < column.end; r += column.lanes) {
     const I i = r * p.columns.n_columns + column.index;
-    at<Element>(p.y, i) = narrow<Element>(channel(widen(at<Element>(p.x, i))));
+    Across x = read_across(p.x, i);
+#pragma unroll
+    for (int c = 0; c < kPack; ++c) x.v[c] = channels[c](x.v[c]);
+    write_across(p.y, i, x);
   }
 }
 #endif
@@ -144,11 +170,12 @@ KERNEL(batch_normalize, Normalize, p) {
 struct Slopes {
   Value mean, of_g, of_x, shift;
 
-  DEVICE Slopes(void* means, void* slopes, I c, I n)
-      : mean(at<Value>(means, c)),
-        of_g(at<Value>(slopes, c)),
-        of_x(at<Value>(slopes, n + c)),
-        shift(at<Value>(slopes, 2 * n + c)) {}
+  DEVICE void read(void* means, void* slopes, I c, I n) {
+    mean = at<Value>(means, c);
+    of_g = at<Value>(slopes, c);
+    of_x = at<Value>(slopes, n + c);
+    shift = at<Value>(slopes, 2 * n + c);
+  }
   DEVICE Value operator()(Value g, Value x) const { return g * of_g + (x - mean) * of_x + shift; }
 };
 #if defined(PLANES)
@@ -164,7 +191,8 @@ KERNEL(batch_normalize_backward, Backward, p) {
   EACH_ROWS(first, p.rows, me) {
     const Row row(p.rows, me, first);
     if (row.n == 0) continue;
-    const Slopes slopes(p.means, p.slopes, row.index % channels, channels);
+    Slopes slopes;
+    slopes.read(p.means, p.slopes, row.index % channels, channels);
     for (I tile = 0; tile < row.n_tiles; ++tile) {
       Tile g, x;
       read<1>(p.rows, row, me, tile, 0, g);
@@ -187,12 +215,18 @@ struct Backward {
 KERNEL(batch_normalize_backward, Backward, p) {
   const Column column(p.columns);
   if (column.begin >= column.end) return;
-  const Slopes slopes(p.means, p.slopes, column.index, p.columns.n_columns);
-#pragma unroll 4
+  Slopes slopes[kPack];
+#pragma unroll
+  for (int c = 0; c < kPack; ++c)
+    slopes[c].read(p.means, p.slopes, column.index + c, p.columns.n_columns);
+#pragma unroll(kPack > 1 ? 2 : 4)
   for (I r = column.begin; r < column.end; r += column.lanes) {
     const I i = r * p.columns.n_columns + column.index;
-    at<Element>(p.dx, i) =
-        narrow<Element>(slopes(widen(at<Element>(p.g, i)), widen(at<Element>(p.x, i))));
+    Across g = read_across(p.g, i);
+    const Across x = read_across(p.x, i);
+#pragma unroll
+    for (int c = 0; c < kPack; ++c) g.v[c] = slopes[c](g.v[c], x.v[c]);
+    write_across(p.dx, i, g);
   }
 }
 #endif

@@ -47,13 +47,18 @@ struct Plus {
 struct Moments {
   Value count, mean, rest, squares;
 };
-DEVICE Moments joined(const Moments& a, const Moments& b) {
-  const Value count = a.count + b.count, part = b.count > 0 ? b.count / count : 0;
+// part: b's share of the count of both.
+DEVICE Moments joined(const Moments& a, const Moments& b, Value part) {
+  const Value count = a.count + b.count;
   const Value apart = (b.mean - a.mean) + (b.rest - a.rest), step = apart * part + a.rest;
   const Value squares = a.squares + b.squares + apart * apart * part * a.count;
   if (apart - apart != 0) return {count, a.mean + b.mean, 0, squares};  // beside an infinity
   const Value mean = a.mean + step, back = mean - a.mean;               // two-sum
   return {count, mean, (a.mean - (mean - back)) + (step - back), squares};
+}
+DEVICE Value part_of(Value count, Value of_both) { return count > 0 ? count / of_both : 0; }
+DEVICE Moments joined(const Moments& a, const Moments& b) {
+  return joined(a, b, part_of(b.count, a.count + b.count));
 }
 struct Join {
   template <class T>
@@ -61,20 +66,23 @@ struct Join {
     return joined(a, b);
   }
 };
-// Of the values of a tile for which there is a bit.
-DEVICE Moments moments_of(const Tile& tile, unsigned bits) {
+// Of the values of a tile for which there is a bit; each is `one` of them all, 1 / count.
+DEVICE Moments moments_of(const Tile& tile, unsigned bits, Value count, Value one) {
   Tile off;
 #pragma unroll
   for (int k = 0; k < kValues; ++k) off.v[k] = bits >> k & 1 ? tile.v[k] : 0;
-  const Value count = static_cast<Value>(count_bits(bits)), share = bits ? 1 / count : 0;
-  const Value mean = tree_sum<0, kValues>(off) * share;
+  const Value mean = tree_sum<0, kValues>(off) * one;
 #pragma unroll
   for (int k = 0; k < kValues; ++k) off.v[k] = bits >> k & 1 ? tile.v[k] - mean : 0;
-  const Value rest = tree_sum<0, kValues>(off) * share;
+  const Value rest = tree_sum<0, kValues>(off) * one;
 #pragma unroll
   for (int k = 0; k < kValues; ++k) off.v[k] *= off.v[k];
   const Value squares = tree_sum<0, kValues>(off) - rest * rest * count;
   return {count, mean, rest - rest == 0 ? rest : 0, squares < 0 ? 0 : squares};
+}
+DEVICE Moments moments_of(const Tile& tile, unsigned bits) {
+  const Value count = static_cast<Value>(count_bits(bits));
+  return moments_of(tile, bits, count, bits ? 1 / count : 0);
 }
 DEVICE Value center(const Moments& m) { return m.mean + m.rest; }
 DEVICE Value variance(const Moments& m) { return m.squares / m.count; }

@@ -56,18 +56,26 @@ struct ColumnSums {
 ROW_KERNEL(column_sums, ColumnSums, p) {
   SHARED Two slots[kThreads];
   const Column column(p.columns);
-  Sum sum, dot;
+  Sum sums[kPack], dots[kPack];
 #pragma unroll 4
   for (I r = column.begin; r < column.end; r += column.lanes) {
-    const I i = r * p.columns.n_columns + column.index, which = p.is_of_rows ? r : column.index;
-    const Value g = widen(at<Element>(p.g, i)), x = widen(at<Element>(p.x, i));
-    const Value off = p.means ? x - at<Value>(p.means, which) : x;
-    sum.add(g);
-    dot.add(g * (p.rstds ? off * at<Value>(p.rstds, which) : off));
+    const I i = r * p.columns.n_columns + column.index;
+    const Across g = read_across(p.g, i), x = read_across(p.x, i);
+#pragma unroll
+    for (int c = 0; c < kPack; ++c) {
+      const I which = p.is_of_rows ? r : column.index + c;
+      const Value off = p.means ? x.v[c] - at<Value>(p.means, which) : x.v[c];
+      sums[c].add(g.v[c]);
+      dots[c].add(g.v[c] * (p.rstds ? off * at<Value>(p.rstds, which) : off));
+    }
   }
-  const Two all = folded(Two{sum.total(), dot.total()}, slots, p.columns, column, Plus{});
-  if (column.is_there())
-    at<Two>(p.sums, static_cast<I>(blockIdx.y) * p.columns.n_columns + column.index) = all;
+#pragma unroll
+  for (int c = 0; c < kPack; ++c) {
+    const Two mine = {sums[c].total(), dots[c].total()};
+    const Two all = folded(mine, slots, p.columns, column, Plus{});
+    if (column.is_there())
+      at<Two>(p.sums, static_cast<I>(blockIdx.y) * p.columns.n_columns + column.index + c) = all;
+  }
 }
 #elif defined(COMBINE)
 // Weight: the elements of what is written.

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -40,17 +41,14 @@ void attach(const fs::path& library, Texts* texts) {
   for (const Entry* e = entries(&the_machine()); e; e = e->next) (*texts)[e->text].push_back(e);
 }
 
-// Appends a text that is not in the list to a file, of which the list is made anew. What stands for it
-// computes nothing, so that thousands of them take no time.
-const Entry* record(const char* path, const std::string& text) {
-  static const Entry nothing = {0, "", 0, [](const void*) {}, false, nullptr};
+// Appends a text that was met to a file, of which the list is made anew.
+void record(const char* path, const std::string& text) {
   const int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
-  if (file < 0) return nullptr;
+  if (file < 0) return;
   flock(file, LOCK_EX);
   const std::string entry = text + "////\n";
   if (write(file, entry.data(), entry.size()) < 0) std::perror(path);
   close(file);
-  return &nothing;
 }
 
 // Headers of kernels in the place of the plugin's: tests put mistakes into them. NULL: the plugin's.
@@ -122,8 +120,13 @@ const Entry* find_kernel(const std::string& text, const std::string& kernel) {
       attach(folder() / "libtenon_fake_kept.so", &texts);
   }
   const uint64_t hash = hash_of(text);
-  if (const char* path = std::getenv("TENON_FAKE_CUDA_RECORD"); path && !texts.contains(hash))
-    return record(path, text);
+  if (const char* path = std::getenv("TENON_FAKE_CUDA_RECORD")) {
+    static std::set<uint64_t> recorded;
+    // Of one that the list lacks nothing is computed, so that thousands of them take no time.
+    static const Entry nothing = {0, "", 0, [](const void*) {}, false, nullptr};
+    if (recorded.insert(hash).second) record(path, text);
+    if (!texts.contains(hash)) return &nothing;
+  }
   if (!texts.contains(hash)) {
     if (++misses > most_misses()) {
       std::fprintf(

@@ -194,6 +194,16 @@ inline bool Tensor::equal(const Tensor& other) const { return tenon::equal(*this
 inline bool Tensor::allclose(const Tensor& other, double rtol, double atol, bool equal_nan) const { return tenon::allclose(*this, other, rtol, atol, equal_nan); }
 inline const Tensor& Tensor::zero_() const { tenon::fill_(*this, 0); return *this; }
 inline const Tensor& Tensor::fill_(Number value) const { tenon::fill_(*this, value); return *this; }
+inline const Tensor& Tensor::fill_(const Tensor& value) const {
+  if (value.dim() != 0) fail(detail::joined({"fill_: value has ", std::to_string(value.dim()), " dimensions, expected none"}));
+  return copy_(value);
+}
+inline Tensor Tensor::isclose(const Tensor& other, double rtol, double atol, bool equal_nan) const { return tenon::isclose(*this, other, rtol, atol, equal_nan); }
+inline Tensor Tensor::repeat_interleave(Int repeats, std::optional<Int> dim) const { return tenon::repeat_interleave(*this, repeats, dim); }
+inline Tensor Tensor::repeat_interleave(const Tensor& repeats, std::optional<Int> dim) const { return tenon::repeat_interleave(*this, repeats, dim); }
+// Elementwise, as PyTorch's max and min of two tensors.
+inline Tensor max(const Tensor& x, const Tensor& y) { return maximum(x, y); }
+inline Tensor min(const Tensor& x, const Tensor& y) { return minimum(x, y); }
 inline const Tensor& Tensor::operator+=(Operand y) const { tenon::add_(*this, y); return *this; }
 inline const Tensor& Tensor::operator-=(Operand y) const { tenon::sub_(*this, y); return *this; }
 inline const Tensor& Tensor::operator*=(Operand y) const { tenon::mul_(*this, y); return *this; }

@@ -62,8 +62,8 @@ inline Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight,
 inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) { return detail::call<Tensor>(detail::op<"linear">, {x, weight, bias}); }
 // relu(linear(x, weight, bias)), one kernel where a device has it.
 inline Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) { return detail::call<Tensor>(detail::op<"linear_relu">, {x, weight, bias}); }
-// Sums of products over dims_a of a with dims_b of b: [the other sizes of a.., of b..]. The default
-// is PyTorch's dims=2.
+// Sums of products over dims_a of a with dims_b of b, which broadcast: [the other sizes of a.., of
+// b..]. The default is PyTorch's dims=2.
 inline Tensor tensordot(const Tensor& a, const Tensor& b, Ints dims_a = {-2, -1}, Ints dims_b = {0, 1}) { return detail::call<Tensor>(detail::op<"tensordot">, {a, b, dims_a, dims_b}); }
 // The Kronecker product: each element of a times b, [a.size(d) * b.size(d), ..].
 inline Tensor kron(const Tensor& a, const Tensor& b) { return detail::call<Tensor>(detail::op<"kron">, {a, b}); }

@@ -40,8 +40,8 @@ inline Tensor layer_norm(const Tensor& x, Ints normalized_shape, const Tensor& w
 // He, arXiv:1803.08494.
 inline Tensor group_norm(const Tensor& x, Int num_groups, const Tensor& weight = {}, const Tensor& bias = {}, Float eps = 1e-05) { return detail::call<Tensor>(detail::op<"group_norm">, {x, num_groups, weight, bias, eps}); }
 // x [n, channels, ..], normalized for each channel: in training by the batch, whose mean and
-// unbiased variance move the running ones in place; else by the running ones. Ioffe & Szegedy,
-// arXiv:1502.03167.
+// unbiased variance move the running ones in place; else by the running ones. The sums of halves
+// are float32. Ioffe & Szegedy, arXiv:1502.03167.
 struct BatchNormOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool training = false;

@@ -141,7 +141,7 @@ inline Tensor pad(const Tensor& x, Ints pad, const PadOptions& options) { return
 inline Tensor cat(const Tensors& xs, Int dim = 0) { return detail::call<Tensor>(detail::op<"cat">, {xs, dim}); }
 using CatOptions = SplitOptions;
 inline Tensor cat(const Tensors& xs, const CatOptions& options) { return detail::call<Tensor>(detail::op<"cat">, {xs, options.dim}); }
-// A new tensor with the values of x.
+// A new tensor with the values of x, whose dimensions lie in the same order.
 inline Tensor clone(const Tensor& x) { return detail::call<Tensor>(detail::op<"clone">, {x}); }
 // A view of x at each index along dim, which goes.
 inline std::vector<Tensor> unbind(const Tensor& x, Int dim = 0) { return detail::call<std::vector<Tensor>>(detail::op<"unbind">, {x, dim}); }
