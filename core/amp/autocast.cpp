@@ -64,11 +64,10 @@ TensorRef cast_tensor(Tensor* t, tn_dtype dtype, AutocastScope& scope) {
                     (thread_state.modes & (kModeNoGrad | kModeInference)) == 0;
   if (!keep) return convert();
   auto& kept = (*scope.casts)[t];
-  // A backward within the scope has used up the cast's node.
-  const bool used =
-      kept.cast && kept.cast->grad_fn != nullptr && grad_fn_of(kept.cast.get())->released;
-  if (!kept.cast || used || kept.version != t->version() || kept.cast->dtype != dtype) {
+  if (!kept.cast || kept.version != t->version() || kept.cast->dtype != dtype) {
     kept = {TensorRef::retaining(t), t->version(), convert()};
+    // Of all the calls of the scope, whose backwards may come one by one.
+    if (kept.cast->grad_fn != nullptr) grad_fn_of(kept.cast.get())->is_shared = true;
   }
   return kept.cast;
 }

@@ -328,7 +328,7 @@ Status BackwardRun::run_node(Visit& visit) {
       if (status != nullptr) status = describe_failure(node, status);
       if (status == nullptr && (thread_state.modes & kModeAnomaly) != 0)
         status = check_anomaly(node, results.begin());
-      if (!retain_graph) {
+      if (!retain_graph && !node->is_shared) {
         node->release_saved();
         node->released = true;
       }

@@ -55,7 +55,11 @@ Status set_requires_grad(Tensor* t, bool on) {
 }
 
 TensorRef grad_of(const Tensor* t) {
-  if (t->meta == nullptr) return {};
+  if (t->meta == nullptr) {
+    if ((thread_state.modes & kModeRecord) == 0 || !t->is_leaf()) [[likely]]
+      return {};
+    const_cast<Tensor*>(t)->meta = new Leaf;  // in which a recording sees that there was none
+  }
   if (t->is_leaf()) return static_cast<const Leaf*>(t->meta)->grad();
   const GradKeeper* keeper = keeper_of(t);
   return keeper != nullptr ? keeper->grad() : TensorRef();

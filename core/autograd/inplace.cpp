@@ -200,6 +200,7 @@ void break_cycles(Tensor* t, Node* node) {
 
 Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t written) {
   break_cycles(tensor, node);
+  note_watched_change(tensor);
   Tensor* base = tensor->base;
   if (base == nullptr) {
     set_history(tensor, node, number);

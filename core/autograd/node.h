@@ -89,6 +89,8 @@ class Node : public Counted {
   uint64_t sequence;         // of creation: later ones run first
   Stream* stream = nullptr;  // of the forward; backward runs there
   bool released = false;
+  // A part of several graphs that keeps nothing: a backward of one leaves it to the others.
+  bool is_shared = false;
   bool adds = false;  // see add_to
 
   // Rare things, made on demand.

@@ -134,7 +134,7 @@ Status conform(const Node& node, uint32_t i, const TensorInfo& info, Tensor** gr
     sums = info.sizes[d] == 1 ||
            info.sizes[d] == found->sizes[found->ndim - static_cast<int32_t>(info.sizes.size() - d)];
   }
-  if (!device || !sums) {
+  if (!device || !sums || !is_float(found->dtype)) {
     return invalid("{}: backward gave {} for input {}, expected {} {} on {}", node.name(),
                    tensor_text(found), i,
                    shape_text(info.sizes.data(), static_cast<int32_t>(info.sizes.size())),

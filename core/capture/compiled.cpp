@@ -6,8 +6,11 @@
 #include "memory/cache.h"
 #include "memory/hazards.h"
 #include "autograd/grad.h"
+#include "autograd/record.h"
 #include "capture/describe.h"
 #include "capture/recorder.h"
+#include "tensor/rows.h"
+#include "tensor/view.h"
 
 namespace tenon {
 namespace {
@@ -22,13 +25,47 @@ constexpr uint32_t kEagerModes =
 
 // Why calls with these arguments are not recorded; "": they are.
 std::string unfit(std::span<tn_tensor* const> arguments) {
+  const bool records = (thread_state.modes & (kModeNoGrad | kModeInference)) == 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const tn_tensor* t = arguments[i];
+    const Tensor* t = as_tensor(arguments[i]);
     if (t == nullptr) continue;
-    if (as_tensor(t)->requires_grad()) return fmt::format("argument {} asks for a gradient", i);
+    if (is_rows(t)) return fmt::format("argument {} is row-sparse", i);
+    if (t->requires_grad()) return fmt::format("argument {} asks for a gradient", i);
+    // Of a view the flag is set when somebody asks; and writes to it are its base's.
+    if (records && t->base != nullptr && t->base->requires_grad())
+      return fmt::format("argument {} is a view of what asks for a gradient", i);
+    if (t->meta != nullptr && grad_of(t)) return fmt::format("argument {} has a gradient", i);
     if (t->device.type == TN_DEVICE_META) return fmt::format("argument {} is on meta", i);
   }
   return "";
+}
+
+// What a recorded call made of the autograd of an argument, which it saw as another tensor: a
+// history by a write in place, a leaf that asks for a gradient, a gradient. False: nothing.
+Status carry_over(Tensor* made, Tensor* given, size_t i, bool* changed) {
+  const TensorRef grad = grad_of(made);
+  *changed = made->grad_fn != nullptr || made->requires_grad() || grad;
+  if (!*changed) return nullptr;
+  if (made->grad_fn != nullptr) {
+    Node* const node = grad_fn_of(made);
+    if (given->base == nullptr) {
+      set_history(given, node, made->output_number);
+      return nullptr;
+    }
+    // The node of the first write, which stands for what the view was before.
+    if (node->n_edges() > 0 && node->edge(0).node == nullptr)
+      return rebase_history(given, node, made->output_number, 0);
+    return error(TN_UNSUPPORTED,
+                 "a compiled function wrote values with a history to argument {}, a view, more "
+                 "than once; write to a clone, or pass the tensor that it shows",
+                 i);
+  }
+  if (given->meta == nullptr && made->meta != nullptr) {  // with its hooks and its gradient
+    made->meta->retain();
+    given->meta = made->meta;
+  }
+  if (made->requires_grad()) TN_TRY(set_requires_grad(given, true));
+  return set_grad(given, grad.get());
 }
 
 // The first argument that shows the same storage.
@@ -92,6 +129,7 @@ struct ShadowStorage final : tn_storage {
     device = of->device;
     stream = of->stream;
     no_cache = of->no_cache;
+    pinned_for = of->pinned_for;
     version_then = of->version.load(std::memory_order_relaxed);
     version.store(version_then, std::memory_order_relaxed);
     destroy = [](tn_storage* s) {
@@ -150,22 +188,16 @@ class Shadows {
       shadow->of->version.fetch_add(now - shadow->version_then, std::memory_order_relaxed);
       shadow->version_then = now;
       TN_TRY(order(shadow->of));
-      if (!held_[i]->requires_grad()) continue;
-      recorder->refuse(fmt::format("argument {} is asked for a gradient", i));
-      TN_TRY(set_requires_grad(as_tensor(arguments[i]), true));
-      if (const TensorRef grad = grad_of(held_[i].get()))
-        TN_TRY(set_grad(as_tensor(arguments[i]), grad.get()));
+      bool changed;
+      TN_TRY(carry_over(held_[i].get(), as_tensor(arguments[i]), i, &changed));
+      if (changed) recorder->refuse(fmt::format("argument {} gets a gradient or a history", i));
     }
     for (tn_tensor*& result : results) {
-      for (const StorageRef& s : shadows_) {
+      for (size_t i = 0; i < shadows_.size(); ++i) {
+        const StorageRef& s = shadows_[i];
         if (result == nullptr || !s || result->storage != s.get()) continue;
-        tn_storage* of = static_cast<ShadowStorage*>(s.get())->of;
-        of->retain();
         const TensorRef over_shadow(as_tensor(std::exchange(result, nullptr)));
-        result = make_tensor(
-            of, over_shadow->size_span(), over_shadow->strides,
-            static_cast<int64_t>(over_shadow->byte_offset / kItemSize[over_shadow->dtype]),
-            over_shadow->dtype);
+        result = shown(over_shadow.get(), arguments, i);
       }
     }
     tensors_.clear();
@@ -174,12 +206,35 @@ class Shadows {
       if (!shadow) continue;
       const auto own = static_cast<uint32_t>(std::ranges::count_if(
           shadows_, [&](const StorageRef& s) { return s.get() == shadow.get(); }));
-      if (shadow->refs.load(std::memory_order_acquire) != own) *held = true;
+      if (shadow->refs.load(std::memory_order_acquire) == own) continue;
+      *held = true;
+      // Whoever kept it sees by the version when the argument is written.
+      auto* const kept = static_cast<ShadowStorage*>(shadow.get());
+      kept->original = kept->of;
     }
     return nullptr;
   }
 
  private:
+  // A result that shows the shadow of argument i, over the argument's own storage: an argument, a
+  // view of one, or another tensor that shares its memory.
+  tn_tensor* shown(const Tensor* over_shadow, std::span<tn_tensor* const> arguments, size_t i) {
+    const auto offset =
+        static_cast<int64_t>(over_shadow->byte_offset / kItemSize[over_shadow->dtype]);
+    for (size_t k = 0; k < held_.size(); ++k) {
+      if (over_shadow == held_[k].get())
+        return TensorRef::retaining(as_tensor(arguments[k])).take();
+      if (!held_[k] || over_shadow->base != held_[k].get()) continue;
+      Tensor* view = make_view_unchecked(as_tensor(arguments[k]), over_shadow->size_span(),
+                                         over_shadow->strides, offset);
+      view->view_flags |= over_shadow->view_flags;
+      return view;
+    }
+    tn_storage* of = static_cast<ShadowStorage*>(shadows_[i].get())->of;
+    of->retain();
+    return make_tensor(of, over_shadow->size_span(), over_shadow->strides, offset,
+                       over_shadow->dtype);
+  }
   // The stream's work before and behind it knows the original alone.
   static Status order(tn_storage* storage) {
     if (storage->device.type == TN_DEVICE_CPU) return nullptr;

@@ -7,6 +7,7 @@
 #include "capture/capture.h"
 #include "memory/hazards.h"
 #include "memory/transfer.h"
+#include "primitive/convert.h"
 #include "registry/arguments.h"
 #include "tensor/slots.h"
 
@@ -123,11 +124,19 @@ Status DeviceReplay::copy_arguments(const LaunchGraph& graph, std::span<tn_tenso
     const Span span = span_of(s, arguments);
     tn_storage* theirs = arguments[s.from]->storage;
     const uint64_t at = span.begin + s.shift + s.start - arguments[s.from]->byte_offset;
-    if (back) {
-      TN_TRY(copy_bytes(theirs, span.begin, inputs_[i].get(), at, span.end - span.begin));
-      theirs->version.fetch_add(1, std::memory_order_relaxed);
-    } else {
+    if (!back) {
       TN_TRY(copy_bytes(inputs_[i].get(), at, theirs, span.begin, span.end - span.begin));
+      continue;
+    }
+    // Element by element: what lies between them is others', who may be writing it.
+    for (tn_tensor* t : arguments) {
+      if (t == nullptr || t->storage != theirs) continue;
+      const uint64_t begin = at + (t->byte_offset - span.begin);
+      inputs_[i]->retain();
+      const TensorRef ours(make_tensor(inputs_[i].get(), as_tensor(t)->size_span(), t->strides,
+                                       static_cast<int64_t>(begin / kItemSize[t->dtype]),
+                                       t->dtype));
+      TN_TRY(copy_into(as_tensor(t), ours.get()));
     }
   }
   return nullptr;

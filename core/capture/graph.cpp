@@ -205,7 +205,7 @@ Status LaunchGraph::run(Step& step, const RandomState& random) {
 
 void LaunchGraph::count_writes(const Step& step) {
   for (const uint32_t at : step.written) {
-    auto& version = storages[at].storage->version;
+    auto& version = version_of(storages[at].storage.get());
     version.store(version.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 }

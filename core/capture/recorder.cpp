@@ -452,7 +452,7 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_arg
     if (reason_.empty() &&
         graph_->watched_changes_then != watched_changes.load(std::memory_order_relaxed)) {
       *again = true;
-      refuse("requires_grad, the device or a hook of a tensor was changed meanwhile");
+      refuse("requires_grad, the history, the device or a hook of a tensor was changed meanwhile");
     }
     if (reason_.empty()) refuse_shared_memory(again);
     for (const WatchedObject& w : graph_->objects) {

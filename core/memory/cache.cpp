@@ -181,7 +181,7 @@ void* find_blob(const Tensor* tensor, Stream* stream, uint64_t key) {
     const std::lock_guard lock(here.mutex);
     BlobList* list = storage->blobs.load(std::memory_order_relaxed);
     if (list == nullptr) return nullptr;
-    const uint32_t version = storage->version.load(std::memory_order_relaxed);
+    const uint32_t version = version_of(storage).load(std::memory_order_relaxed);
     const auto is_current = [&](const Entry& entry) {
       return entry.version == version && !storage->no_cache;
     };
@@ -224,7 +224,7 @@ Status attach_blob(const Tensor* tensor, Stream* stream, uint64_t key, void* mem
   {
     const std::lock_guard lock(here.mutex);
     BlobList* list = storage->blobs.load(std::memory_order_relaxed);
-    const uint32_t version = storage->version.load(std::memory_order_relaxed);
+    const uint32_t version = version_of(storage).load(std::memory_order_relaxed);
     // Where two threads packed the same, the first one's stays.
     const bool is_there =
         list != nullptr && std::ranges::any_of(list->entries, [&](const Entry& entry) {

@@ -22,7 +22,9 @@ struct tn_storage {
   tn_device device{};
   // Frees the memory and the struct itself.
   void (*destroy)(tn_storage*) = nullptr;
-  void* context = nullptr;          // of destroy
+  void* context = nullptr;  // of destroy
+  // NULL; of the shadow of an argument that a recorded call kept: the storage that has the version.
+  tn_storage* original = nullptr;
   tenon::Stream* stream = nullptr;  // where it was allocated; NULL on cpu and meta
   std::atomic<tenon::Hazards*> hazards{nullptr};
   std::atomic<tenon::BlobList*> blobs{nullptr};
@@ -43,6 +45,10 @@ struct tn_storage {
 };
 
 namespace tenon {
+
+inline std::atomic<uint32_t>& version_of(const tn_storage* s) {
+  return s->original != nullptr ? s->original->version : const_cast<tn_storage*>(s)->version;
+}
 
 // One memory? A recording sees its arguments through storages of its own (capture/compiled.cpp).
 inline bool same_memory(const tn_storage* a, const tn_storage* b) {

@@ -44,9 +44,9 @@ struct Tensor : tn_tensor {
   bool is_contiguous() const { return (flags & TN_TENSOR_CONTIGUOUS) != 0; }
   std::span<const int64_t> size_span() const { return {sizes, static_cast<size_t>(ndim)}; }
   std::span<const int64_t> stride_span() const { return {strides, static_cast<size_t>(ndim)}; }
-  uint32_t version() const { return storage->version.load(std::memory_order_relaxed); }
+  uint32_t version() const { return version_of(storage).load(std::memory_order_relaxed); }
   // No locked addition: bumps that race are writes that race, and one step of the count shows both.
-  void bump_version() { storage->version.store(version() + 1, std::memory_order_relaxed); }
+  void bump_version() { version_of(storage).store(version() + 1, std::memory_order_relaxed); }
 
  private:
   void destroy();

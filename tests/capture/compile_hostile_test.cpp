@@ -1,37 +1,13 @@
 // Programs that try to be another thing compiled than they are eagerly. Each runs twice, with the
 // function as it is and compiled, and says what it saw.
-#include <functional>
 #include <thread>
 
 #include "compile_support.h"
+#include "same_program.h"
 
 namespace {
 
 namespace nn = tn::nn;
-using Function = std::function<Tensor(Tensor)>;
-using Wrap = std::function<Function(std::function<Tensor(Tensor)>)>;
-// What a program sees: values of tensors, flags, messages.
-using Seen = std::vector<std::string>;
-
-Tensor m() { return tn::linspace(1, 9, 9).view({3, 3}); }
-std::string text(const Tensor& t) {
-  if (!t.defined()) return "none";
-  std::string all;
-  for (double v : t.detach().to_vector<double>()) all += std::to_string(v) + " ";
-  return all;
-}
-std::string flag(const char* name, bool on) { return std::string(name) + (on ? " yes" : " no"); }
-
-void expect_same_program(const std::function<Seen(const Wrap&)>& program) {
-  load_all();
-  tn::manual_seed(1);
-  const Seen eager = program([](Function f) { return f; });
-  tn::manual_seed(1);
-  const Seen compiled = program([](Function f) -> Function {
-    return [g = tn::compile([f](Tensor x) { return f(x); })](Tensor x) { return g(x); };
-  });
-  EXPECT_EQ(compiled, eager);
-}
 
 TEST(CompileHostile, DevicesOfGradientsAreLookedAt) {
   expect_same_program([](const Wrap& wrap) {

@@ -59,7 +59,7 @@ TEST_P(CompileRefusals, OfArguments) {
         x.requires_grad_();
         return (x * 2).detach();
       },
-      "argument 0 is asked for a gradient");
+      "argument 0 gets a gradient or a history");
   expect_eager(
       [](Between*) -> Function {
         auto kept = std::make_shared<std::vector<Tensor>>();
@@ -175,7 +175,7 @@ TEST_P(CompileRefusals, OfChangesWhileItRuns) {
           return y;
         };
       },
-      "requires_grad, the device or a hook of a tensor was changed meanwhile");
+      "requires_grad, the history, the device or a hook of a tensor was changed meanwhile");
   expect_eager(
       [this](Between*) -> Function {
         const Tensor w = leaf();

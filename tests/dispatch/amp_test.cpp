@@ -460,4 +460,20 @@ TEST(GradScaler, RefusesWhatComesTwiceOrTooLate) {
   scaler.unscale_(sgd);  // of a new iteration
 }
 
+TEST(Autocast, LossesOfOneScopeHaveBackwardsOfTheirOwn) {
+  load_all();
+  const Tensor weight = tn::ones({2, 3}).requires_grad_(), x = tn::ones({4, 3});
+  const auto run = [&](bool inside) {
+    weight.zero_grad();
+    std::optional<tn::Autocast> scope(std::in_place, tn::cpu, tn::bfloat16);
+    const Tensor a = tn::linear(x, weight).sum(), b = tn::linear(x * 2, weight).sum();
+    if (!inside) scope.reset();
+    a.backward();
+    b.backward();
+    expect_near(weight.grad(), std::vector<double>(6, 12));
+  };
+  run(true);
+  run(false);
+}
+
 }  // namespace
