@@ -32,6 +32,12 @@ Status run_decomposition(const Op* op, std::span<const tn_value> args,
                          std::span<tn_value> results) {
   for (tn_value& v : results) v = tn_value{};
   const DecompositionScope scope(op);
+  // Ops are made of others a dozen deep. What goes on and on would end with the stack, without a word.
+  constexpr uint32_t kDeepest = 256;
+  if (scope.depth() > kDeepest) {
+    return error(TN_INTERNAL, "{}: decompositions are {} deep: it is made of itself",
+                 op->schema.name, kDeepest);
+  }
   if (thread_state.numbers != nullptr) [[unlikely]]
     return run_with_numbers(op, args, results);
   if (Status status = op->decompose(op->self, args.data(), static_cast<uint32_t>(args.size()),

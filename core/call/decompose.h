@@ -15,9 +15,14 @@ class DecompositionScope {
  public:
   explicit DecompositionScope(const Op* op) : before_(thread_state.decomposed) {
     if (before_ == nullptr) thread_state.decomposed = op;
+    ++thread_state.decompositions_deep;
   }
   DecompositionScope(const DecompositionScope&) = delete;
-  ~DecompositionScope() { thread_state.decomposed = before_; }
+  ~DecompositionScope() {
+    thread_state.decomposed = before_;
+    --thread_state.decompositions_deep;
+  }
+  uint32_t depth() const { return thread_state.decompositions_deep; }
 
  private:
   const Op* before_;

@@ -1,6 +1,10 @@
 #include "registry/inference.h"
 
+#include <algorithm>
+
 #include "registry/handlers.h"
+#include "registry/values.h"
+#include "tensor/device.h"
 #include "tensor/tensor.h"
 
 namespace tenon {
@@ -16,6 +20,14 @@ Status ask_inference(const Op* op, std::span<const tn_value> args, tn_meta* meta
 // shape at all, is refused before they see it. Of a dynamic output nothing is known yet.
 Status OutputMetas::check() const {
   if ((op_->flags & TN_OP_DYNAMIC) != 0) return nullptr;
+  const tn_device device = call_device(args_);
+  const bool may_choose = std::ranges::any_of(
+      op_->schema.arguments, [](const Argument& a) { return a.type == Type::kDevice; });
+  for (const tn_meta& meta : std::span(metas_, count())) {
+    if (op_->infer == nullptr || may_choose || meta.device == device) continue;
+    return error(TN_INTERNAL, "{}: infer of plugin '{}' gives {} for a call on {}",
+                 op_->schema.name, op_->plugin, device_text(meta.device), device_text(device));
+  }
   for (const tn_meta& meta : std::span(metas_, count())) {
     int64_t numel;
     TN_TRY(count_elements(op_->schema.name.c_str(), {meta.sizes, static_cast<size_t>(meta.ndim)},

@@ -167,6 +167,15 @@ Status Registry::check(const StagedOps& staged) {
     if ((op->flags & TN_OP_NO_GRADIENT) != 0) {
       return invalid("vjp for '{}': the op says that it has no gradient", op->name);
     }
+    const bool is_derived = op->kind == OpKind::kExpression || op->kind == OpKind::kView ||
+                            op->kind == OpKind::kPrimitive;
+    if (is_derived && op->plugin != vjp.plugin) {
+      return invalid(
+          "vjp for '{}', of another plugin: its gradient follows from what it is, a formula, view "
+          "or "
+          "primitive",
+          op->name);
+    }
     if (op->vjp != nullptr) {
       return invalid("vjp for '{}': the op has one, from plugin '{}'", op->name, op->vjp_plugin);
     }

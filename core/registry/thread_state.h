@@ -38,8 +38,9 @@ struct ThreadState {
   AutocastScope* autocast;
   // the op that the user called, while its decomposition runs; null: none does
   const Op* decomposed;
-  Recording* recording;     // of tn::compile; NULL: none
-  DynamicNumbers* numbers;  // of the call in which it runs; NULL: none came as tensors
+  uint32_t decompositions_deep;  // how many of them run in each other
+  Recording* recording;          // of tn::compile; NULL: none
+  DynamicNumbers* numbers;       // of the call in which it runs; NULL: none came as tensors
 };
 TN_HOT extern constinit thread_local ThreadState thread_state;
 

@@ -191,6 +191,11 @@ Status check_device_def(const tn_device_def& given) {
     return invalid("device '{}': alignment is {}, expected a power of two", def.name,
                    def.alignment);
   }
+  if (def.lower_precision != TN_DTYPE_NONE && def.lower_precision != TN_FLOAT16 &&
+      def.lower_precision != TN_BFLOAT16) {
+    return invalid("device '{}': lower_precision is {}, expected float16, bfloat16 or none",
+                   def.name, static_cast<int32_t>(def.lower_precision));
+  }
   int32_t count = 0;
   return def.open ? nullptr : count_devices(def, &count);
 }
@@ -204,6 +209,8 @@ Status register_device(const tn_device_def& given, std::string plugin, int32_t* 
   entry->plugin = std::move(plugin);
   entry->def.name = entry->name.c_str();
   entry->def.description = entry->description.c_str();
+  const bool has_addresses = (entry->def.flags & TN_DEVICE_NO_ADDRESS) == 0;
+  entry->stated_alignment = has_addresses ? static_cast<uint64_t>(entry->def.alignment) : 0;
   if (entry->def.alignment == 0) entry->def.alignment = 64;
   int32_t count = -1;
   if (!entry->def.open) TN_TRY(count_devices(entry->def, &count));

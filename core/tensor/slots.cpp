@@ -162,8 +162,14 @@ namespace slots {
 Status allocate(tn_device device, uint64_t bytes, void** memory) {
   TN_TRY(check_not_lost(device));
   const tn_device_def& def = def_of(device);
-  Status failed = def.allocate(def.self, device.index, bytes, memory);
+  Status failed = guarded([&] { return def.allocate(def.self, device.index, bytes, memory); });
   if (is_tracing()) trace(device, failed, "allocate {} bytes: {}", bytes, fmt::ptr(*memory));
+  const uint64_t stated = device_type(device.type)->stated_alignment;
+  if (failed == nullptr && stated > 1 && reinterpret_cast<uintptr_t>(*memory) % stated != 0) {
+    slots::free(device, *memory, bytes);
+    failed = error(TN_INTERNAL, "{} is no multiple of the alignment that it states, {}",
+                   fmt::ptr(*memory), stated);
+  }
   return read_error(device, "allocate", nullptr, failed);
 }
 
@@ -176,7 +182,7 @@ void free(tn_device device, void* memory, uint64_t bytes) {
 Status allocate_host(tn_device device, uint64_t bytes, void** memory) {
   TN_TRY(check_not_lost(device));
   const tn_device_def& def = def_of(device);
-  Status failed = def.allocate_host(def.self, device.index, bytes, memory);
+  Status failed = guarded([&] { return def.allocate_host(def.self, device.index, bytes, memory); });
   if (is_tracing()) trace(device, failed, "allocate_host {} bytes: {}", bytes, fmt::ptr(*memory));
   return read_error(device, "allocate_host", nullptr, failed);
 }
@@ -199,8 +205,10 @@ Status copy(Stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset
   TN_TRY(check_not_lost(dst_device));
   TN_TRY(check_not_lost(src_device));
   const tn_device_def& def = stream->device_type->def;
-  Status failed =
-      def.copy(def.self, stream, dst_device, dst, dst_offset, src_device, src, src_offset, bytes);
+  Status failed = guarded([&] {
+    return def.copy(def.self, stream, dst_device, dst, dst_offset, src_device, src, src_offset,
+                    bytes);
+  });
   if (is_tracing()) {
     trace(stream->device, failed, "stream {} copy {} bytes: {} {} + {} to {} {} + {}", stream->id,
           bytes, device_text(src_device), fmt::ptr(src), src_offset, device_text(dst_device),
@@ -214,7 +222,8 @@ Status copy(Stream* stream, tn_device dst_device, void* dst, uint64_t dst_offset
 Status fill_bytes(Stream* stream, void* memory, uint64_t offset, uint8_t byte, uint64_t bytes) {
   TN_TRY(check_not_lost(stream->device));
   const tn_device_def& def = stream->device_type->def;
-  Status failed = def.fill_bytes(def.self, stream, memory, offset, byte, bytes);
+  Status failed =
+      guarded([&] { return def.fill_bytes(def.self, stream, memory, offset, byte, bytes); });
   if (is_tracing()) {
     trace(stream->device, failed, "stream {} fill_bytes {} bytes with {}: {} + {}", stream->id,
           bytes, byte, fmt::ptr(memory), offset);
@@ -225,7 +234,7 @@ Status fill_bytes(Stream* stream, void* memory, uint64_t offset, uint8_t byte, u
 Status stream_create(tn_device device, void** handle) {
   TN_TRY(check_not_lost(device));
   const tn_device_def& def = def_of(device);
-  Status failed = def.stream_create(def.self, device.index, handle);
+  Status failed = guarded([&] { return def.stream_create(def.self, device.index, handle); });
   if (is_tracing()) trace(device, failed, "stream_create: {}", fmt::ptr(*handle));
   return read_error(device, "stream_create", nullptr, failed);
 }
@@ -240,7 +249,8 @@ Status stream_synchronize(Stream* stream) {
   TN_TRY(check_not_lost(stream->device));
   if (!stream->device_type->has_streams()) return nullptr;
   const tn_device_def& def = stream->device_type->def;
-  Status failed = def.stream_synchronize(def.self, stream->device.index, stream->handle);
+  Status failed = guarded(
+      [&] { return def.stream_synchronize(def.self, stream->device.index, stream->handle); });
   if (is_tracing()) trace(stream->device, failed, "stream_synchronize {}", stream->id);
   if (failed != nullptr) failed = read_error(stream->device, "stream_synchronize", stream, failed);
   stream->n_launched.store(0, std::memory_order_relaxed);
@@ -250,7 +260,7 @@ Status stream_synchronize(Stream* stream) {
 Status event_create(tn_device device, void** event) {
   TN_TRY(check_not_lost(device));
   const tn_device_def& def = def_of(device);
-  Status failed = def.event_create(def.self, device.index, event);
+  Status failed = guarded([&] { return def.event_create(def.self, device.index, event); });
   if (is_tracing()) trace(device, failed, "event_create: {}", fmt::ptr(*event));
   return read_error(device, "event_create", nullptr, failed);
 }
@@ -264,7 +274,8 @@ void event_destroy(tn_device device, void* event) {
 Status event_record(Stream* stream, void* event) {
   TN_TRY(check_not_lost(stream->device));
   const tn_device_def& def = stream->device_type->def;
-  Status failed = def.event_record(def.self, stream->device.index, event, stream->handle);
+  Status failed = guarded(
+      [&] { return def.event_record(def.self, stream->device.index, event, stream->handle); });
   if (is_tracing())
     trace(stream->device, failed, "stream {} event_record {}", stream->id, fmt::ptr(event));
   return read_error(stream->device, "event_record", stream, failed);
@@ -273,7 +284,8 @@ Status event_record(Stream* stream, void* event) {
 Status stream_wait_event(Stream* stream, void* event) {
   TN_TRY(check_not_lost(stream->device));
   const tn_device_def& def = stream->device_type->def;
-  Status failed = def.stream_wait_event(def.self, stream->device.index, stream->handle, event);
+  Status failed = guarded(
+      [&] { return def.stream_wait_event(def.self, stream->device.index, stream->handle, event); });
   if (is_tracing())
     trace(stream->device, failed, "stream {} stream_wait_event {}", stream->id, fmt::ptr(event));
   return read_error(stream->device, "stream_wait_event", stream, failed);
@@ -284,7 +296,8 @@ Status event_query(Stream* stream, void* event, bool* done) {
   if (is_lost(stream->device)) return nullptr;
   const tn_device_def& def = stream->device_type->def;
   int32_t answer = 0;
-  Status failed = def.event_query(def.self, stream->device.index, event, &answer);
+  Status failed =
+      guarded([&] { return def.event_query(def.self, stream->device.index, event, &answer); });
   if (is_tracing()) trace(stream->device, failed, "event_query {}: {}", fmt::ptr(event), answer);
   failed = read_error(stream->device, "event_query", stream, failed);
   *done = answer != 0 || is_lost(stream->device);
@@ -294,7 +307,8 @@ Status event_query(Stream* stream, void* event, bool* done) {
 Status event_synchronize(Stream* stream, void* event) {
   if (is_lost(stream->device)) return nullptr;
   const tn_device_def& def = stream->device_type->def;
-  Status failed = def.event_synchronize(def.self, stream->device.index, event);
+  Status failed =
+      guarded([&] { return def.event_synchronize(def.self, stream->device.index, event); });
   if (is_tracing()) trace(stream->device, failed, "event_synchronize {}", fmt::ptr(event));
   return read_error(stream->device, "event_synchronize", stream, failed);
 }
@@ -302,7 +316,7 @@ Status event_synchronize(Stream* stream, void* event) {
 Status capture_begin(Stream* stream) {
   TN_TRY(check_not_lost(stream->device));
   const tn_device_def& def = stream->device_type->def;
-  Status failed = def.capture_begin(def.self, stream);
+  Status failed = guarded([&] { return def.capture_begin(def.self, stream); });
   if (is_tracing()) trace(stream->device, failed, "stream {} capture_begin", stream->id);
   return read_error(stream->device, "capture_begin", stream, failed);
 }
@@ -310,7 +324,7 @@ Status capture_begin(Stream* stream) {
 Status capture_end(Stream* stream, void** graph) {
   TN_TRY(check_not_lost(stream->device));
   const tn_device_def& def = stream->device_type->def;
-  Status failed = def.capture_end(def.self, stream, graph);
+  Status failed = guarded([&] { return def.capture_end(def.self, stream, graph); });
   if (is_tracing())
     trace(stream->device, failed, "stream {} capture_end: {}", stream->id, fmt::ptr(*graph));
   return read_error(stream->device, "capture_end", stream, failed);
@@ -319,7 +333,7 @@ Status capture_end(Stream* stream, void** graph) {
 Status graph_launch(void* graph, Stream* stream) {
   TN_TRY(check_not_lost(stream->device));
   const tn_device_def& def = stream->device_type->def;
-  Status failed = def.graph_launch(def.self, graph, stream);
+  Status failed = guarded([&] { return def.graph_launch(def.self, graph, stream); });
   if (is_tracing())
     trace(stream->device, failed, "stream {} graph_launch {}", stream->id, fmt::ptr(graph));
   if (failed != nullptr) return read_error(stream->device, "graph_launch", stream, failed);

@@ -23,6 +23,16 @@ constinit ExpressionRef threshold_of{
 constinit ExpressionRef threshold_into{
     "_threshold_(Tensor(a!) x, number threshold, number value) -> Tensor(a!)", kThreshold};
 
+double as_double(const Operand& number) {
+  const tn_value& v = number.value();
+  return v.kind == TN_KIND_FLOAT ? v.as.f : double(v.as.i);
+}
+void expect_limits(const std::string& op, const Operand& min, const Operand& max) {
+  if (!(as_double(min) > as_double(max))) return;
+  fail(op + ": min_val is " + number_text(as_double(min)) + ", max_val is " +
+       number_text(as_double(max)) + "; expected min_val to be at most max_val");
+}
+
 // An op of x and two numbers, which are taken as elements of x's dtype: x keeps it, as in PyTorch.
 // Limits of integers may lie outside of their dtype, where they limit nothing; the call of the
 // formula refuses those that leave nothing.
@@ -31,8 +41,10 @@ void by_numbers(const std::string& name, const char* schema, const char* doc, co
   op((name + schema).c_str()).doc(doc).meaning([=, &formula](Tensor x, Operand a, Operand b) {
     const Dtype dtype = limits && !x.dtype().is_float() ? int64 : x.dtype();
     if (x.dtype() == bool_) fail(name + ": x is bool, expected integers or floats");
-    return prim::elementwise(formula, x, number_for(name.c_str(), first, a, dtype),
-                             number_for(name.c_str(), second, b, dtype));
+    const Number one = number_for(name.c_str(), first, a, dtype);
+    const Number other = number_for(name.c_str(), second, b, dtype);
+    if (limits) expect_limits(name, a, b);
+    return prim::elementwise(formula, x, one, other);
   });
 }
 

@@ -45,7 +45,10 @@ OneList broadcast_of(Tensors xs) {
 }
 
 OneList unraveled(const Tensor& indices, Ints shape) {
-  const Tensor at = as_index("unravel_index", "indices", indices);
+  if (indices.dtype() == bool_ || indices.dtype().is_float())
+    fail(std::string("unravel_index: indices is ") + indices.dtype().name() +
+         ", expected integers");
+  const Tensor at = as_dtype(indices, int64);
   for (int64_t size : shape) {
     if (size > 0) continue;
     fail("unravel_index: shape is " + sizes_text({shape.data(), shape.size()}) +

@@ -153,7 +153,26 @@ bool fills(Tensors indices, const Tensor& values, bool accumulate) {
   return masks == 1;
 }
 
+// The mask of such a fill, as bool and so that it broadcasts over x. Null: there is none that fits,
+// or it has no dimensions.
+Tensor filling_mask(const Tensor& x, Tensors indices, const Tensor& values, bool accumulate) {
+  if (!fills(indices, values, accumulate) || values.dtype() != x.dtype()) return {};
+  int64_t d = 0;
+  while (!indices[uint32_t(d)].defined()) ++d;
+  const Tensor mask = indices[uint32_t(d)];
+  if (mask.dim() == 0 || mask.device() != x.device() || int64_t(indices.size()) > x.dim() ||
+      d + mask.dim() > x.dim())
+    return {};
+  const Sizes covered = sizes_of(mask), all = sizes_of(x);
+  if (!std::equal(covered.begin(), covered.end(), all.begin() + d)) return {};
+  const Sizes ones(size_t(x.dim() - d - mask.dim()), 1);
+  const Tensor over = prim::reshape(mask, joined_sizes({covered, ones}));
+  return mask.dtype() == bool_ ? over : ne(over, 0);
+}
+
 Tensor put(const char* op, const Tensor& x, Tensors indices, Tensor values, bool accumulate) {
+  if (const Tensor mask = filling_mask(x, indices, values, accumulate); mask.defined())
+    return where(mask, prim::reshape(values, {}), x);
   Picked p = picked(op, x, indices);
   if (values.dtype() != x.dtype()) {
     fail(std::string(op) + ": values are " + values.dtype().name() + ", x is " + x.dtype().name() +
@@ -282,7 +301,9 @@ void advanced_indexing() {
       .dynamic()
       .keeps_halves()
       .meaning([](Tensor x, Tensors indices, Tensor values, bool accumulate) {
-        return x.copy_(put("index_put_", x, indices, values, accumulate));
+        const Tensor mask = filling_mask(x, indices, values, accumulate);
+        return mask.defined() ? masked_fill_(x, mask, prim::reshape(values, {}))
+                              : x.copy_(put("index_put_", x, indices, values, accumulate));
       });
   op("masked_select(Tensor x, Tensor mask) -> Tensor")
       .doc("The elements of x where mask holds, [count]; the two broadcast. Waits for the device.")

@@ -78,6 +78,9 @@ void asgd_all(Tensors params, Tensors grads, Tensors axs, Tensors etas, Tensors 
 }  // namespace
 
 void optim_classic() {
+  op("_begin_at_(Tensor(a!) x, Tensor step, dynamic float lr) -> Tensor(a!)",
+     "where(step == 0, lr, x)")
+      .no_gradient();
   op("rprop_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] prevs, Tensor(c!)[] step_sizes, "
      "Tensor(d!)[] steps, float etaminus=0.5, float etaplus=1.2, float step_size_min=1e-6, float "
      "step_size_max=50, bool maximize=False, Tensor? found_inf=None) -> ()")

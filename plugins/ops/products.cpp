@@ -19,13 +19,34 @@ Sizes sizes_at(const Tensor& x, const Sizes& dims) {
   return sizes;
 }
 
-Tensor contracted(const char* op, const Tensor& a, const Tensor& b, Ints dims_a, Ints dims_b) {
-  const Sizes da = distinct_dims(op, dims_a, a.dim()), db = distinct_dims(op, dims_b, b.dim());
-  const bool no_dims = (a.dim() == 0 && !da.empty()) || (b.dim() == 0 && !db.empty());
-  if (no_dims || da.size() != db.size() || sizes_at(a, da) != sizes_at(b, db)) {
-    fail(std::string(op) + ": dimensions " + sizes_text(da) + " of a " + sizes_text(a.sizes()) +
-         " and " + sizes_text(db) + " of b " + sizes_text(b.sizes()) +
-         " differ, expected the same sizes");
+// x summed over those of its dims whose size is 1 in the other: there all its elements meet one.
+Tensor met_by_ones(const Tensor& x, const Sizes& dims, const Tensor& other, const Sizes& its_dims) {
+  Sizes summed;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (other.size(its_dims[i]) == 1 && x.size(dims[i]) != 1) summed.push_back(dims[i]);
+  return summed.empty() ? x : sum(x, summed, true);
+}
+
+// `ones`: dimensions of size 1 meet those of any size.
+Tensor contracted(const char* op, const Tensor& of_a, const Tensor& of_b, Ints dims_a, Ints dims_b,
+                  bool ones) {
+  const Sizes da = distinct_dims(op, dims_a, of_a.dim());
+  const Sizes db = distinct_dims(op, dims_b, of_b.dim());
+  bool fits = (of_a.dim() > 0 || da.empty()) && (of_b.dim() > 0 || db.empty());
+  fits = fits && da.size() == db.size();
+  for (size_t i = 0; fits && i < da.size(); ++i) {
+    const int64_t m = of_a.size(da[i]), n = of_b.size(db[i]);
+    fits = m == n || (ones && (m == 1 || n == 1));
+  }
+  if (!fits) {
+    fail(std::string(op) + ": dimensions " + sizes_text(da) + " of a " + sizes_text(of_a.sizes()) +
+         " and " + sizes_text(db) + " of b " + sizes_text(of_b.sizes()) + " differ, expected " +
+         (ones ? "as many, of the same sizes or of size 1" : "the same sizes"));
+  }
+  const Tensor a = met_by_ones(of_a, da, of_b, db), b = met_by_ones(of_b, db, of_a, da);
+  if ((!a.is_same(of_a) || !b.is_same(of_b)) && of_a.dtype().is_half()) {  // rounded once
+    const Tensor y = contracted(op, wide(of_a), wide(of_b), dims_a, dims_b, ones);
+    return prim::copy(y, of_a.dtype());
   }
   const Sizes free_a = others(a, da), free_b = others(b, db);
   const Sizes rows = sizes_at(a, free_a), columns = sizes_at(b, free_b);
@@ -85,12 +106,13 @@ Tensor cross_of(const Tensor& a, const Tensor& b, optional<int64_t> given) {
 void products() {
   op("tensordot(Tensor a, Tensor b, int[] dims_a=[-2, -1], int[] dims_b=[0, 1]) -> Tensor")
       .doc(
-          "Sums of products over dims_a of a with dims_b of b: [the other sizes of a.., of b..]. "
-          "The default is PyTorch's dims=2.")
+          "Sums of products over dims_a of a with dims_b of b, which broadcast: [the other sizes "
+          "of "
+          "a.., of b..]. The default is PyTorch's dims=2.")
       .amp(Amp::lower)
       .keeps_halves()
       .meaning([](Tensor a, Tensor b, Ints dims_a, Ints dims_b) {
-        return contracted("tensordot", a, b, dims_a, dims_b);
+        return contracted("tensordot", a, b, dims_a, dims_b, true);
       });
   op("kron(Tensor a, Tensor b) -> Tensor")
       .method()
@@ -115,7 +137,7 @@ void products() {
       .keeps_halves()
       .meaning([](Tensor a, Tensor b) {
         if (a.dim() == 0 || b.dim() == 0) return mul(a, b);
-        return contracted("inner", a, b, int64_t(-1), int64_t(-1));
+        return contracted("inner", a, b, int64_t(-1), int64_t(-1), false);
       });
   op("vecdot(Tensor x, Tensor y, int dim=-1) -> Tensor")
       .doc("The sum of x * y along dim. The two broadcast.")

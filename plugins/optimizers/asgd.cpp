@@ -16,6 +16,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
   update_all(groups, [&](uint32_t group, const Batch& batch) {
     const Tensor lr = group_number(self, group, "lr"),
                  decay = group_number(self, group, "weight_decay");
+    begin_at(batch.states[1], batch.states[0], lr, found_inf);
     asgd_step(batch.parameters, batch.gradients, batch.states[3], batch.states[1], batch.states[2],
               batch.states[0], dynamic(lr),
               {.lambd = group_option<double>(self, group, "lambd"),

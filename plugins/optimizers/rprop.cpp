@@ -13,6 +13,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
   update_all(groups, [&](uint32_t group, const Batch& batch) {
     const auto etas = group_option<std::vector<double>>(self, group, "etas"),
                sizes = group_option<std::vector<double>>(self, group, "step_sizes");
+    begin_at(batch.states[2], batch.states[0], group_number(self, group, "lr"), found_inf);
     rprop_step(batch.parameters, batch.gradients, batch.states[1], batch.states[2], batch.states[0],
                {.etaminus = etas[0],
                 .etaplus = etas[1],

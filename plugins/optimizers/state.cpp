@@ -199,6 +199,13 @@ void give_step(Object& optimizer, const Tensors& parameters, std::initializer_li
   add_parameters(optimizer, parameters);
 }
 
+void begin_at(const std::vector<Tensor>& states, const std::vector<Tensor>& counts,
+              const Tensor& lr, const Tensor& found_inf) {
+  if (!found_inf.defined()) return;
+  for (size_t i = 0; i < states.size(); ++i)
+    detail::call<Tensor>(detail::op<"_begin_at_">, {states[i], counts[i], dynamic(lr)});
+}
+
 Tensor found_inf_on(Device device, const Tensor& found_inf) {
   return found_inf.defined() ? found_inf.to(device) : Tensor();
 }

@@ -168,6 +168,10 @@ void update_all(std::vector<Batches>& groups, const Update& update) {
   update_all(groups, std::vector<std::vector<int>>(), update, [](uint32_t, int) {});
 }
 
+// What an optimizer keeps that is lr at first, in its states: that of the first step that is done.
+// Steps that a GradScaler passes over come before it, and made the states with a rate of theirs.
+void begin_at(const std::vector<Tensor>& states, const std::vector<Tensor>& counts,
+              const Tensor& lr, const Tensor& found_inf);
 // found_inf where the batch is; null stays null.
 Tensor found_inf_on(Device device, const Tensor& found_inf);
 

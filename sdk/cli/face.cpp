@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -85,14 +86,25 @@ std::string options_name(std::string_view name) {
   return text + "Options";
 }
 
+// A number of a default in C++.
+std::string number_text(const std::string& text) {
+  constexpr const char* kLimits = "std::numeric_limits<double>::";
+  if (text == "inf" || text == "-inf")
+    return std::string(text == "inf" ? "" : "-") + kLimits + "infinity()";
+  if (text == "nan") return std::string(kLimits) + "quiet_NaN()";
+  return text == "9223372036854775807" ? "INT64_MAX" : text;
+}
+
 // A default's text in C++: None and [] are {}, a list of one number is that number.
 std::string default_text(const FaceArgument& argument) {
   const std::string& text = argument.fallback;
   if (text == "None" || text == "[]") return "{}";
   if (text == "True" || text == "False") return text == "True" ? "true" : "false";
-  if (text == "9223372036854775807") return "INT64_MAX";
-  if (text.front() != '[') return text;
-  const std::string list = text.substr(1, text.size() - 2);
+  if (text.front() != '[') return number_text(text);
+  std::string list;
+  std::istringstream items(text.substr(1, text.size() - 2));
+  for (std::string item; std::getline(items >> std::ws, item, ',');)
+    list += (list.empty() ? "" : ", ") + number_text(item);
   return list.find(',') == std::string::npos ? list : "{" + list + "}";
 }
 

@@ -20,11 +20,11 @@ using Json = nlohmann::ordered_json;
 // What finds an op of the pack: the standard pack's names need no prefix.
 constexpr std::string_view kStandardPack = "ops.";
 
-// A plugin by its id, or by the path of its library, which is loaded.
+// A plugin by its id, or by the path of its library, which is loaded behind what it may need.
 std::string plugin_id(const std::string& given) {
   const bool is_path = given.find('/') != given.npos || given.ends_with(".so");
-  if (is_path) load_plugin(given.find('/') == given.npos ? "./" + given : given);
   load_all_plugins();
+  if (is_path) load_plugin(given.find('/') == given.npos ? "./" + given : given);
   std::vector<std::string> ids;
   const Json list = Json::parse(plugins_json());
   for (const Json& plugin : list.at("plugins")) {

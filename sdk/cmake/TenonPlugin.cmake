@@ -17,8 +17,11 @@ endfunction()
 
 function(tenon_add_plugin target)
   cmake_parse_arguments(PLUGIN "" "ID;VERSION;DESCRIPTION" "SOURCES;NEEDS;LIBRARIES;CPU;LINK" ${ARGN})
-  if(NOT PLUGIN_ID)
-    message(FATAL_ERROR "tenon_add_plugin(${target}): ID is missing")
+  if(NOT PLUGIN_ID MATCHES "^[a-z][a-z0-9_]*$")
+    message(FATAL_ERROR "tenon_add_plugin(${target}): ID is '${PLUGIN_ID}', expected lower case letters, digits and '_', a letter first")
+  endif()
+  if(PLUGIN_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "tenon_add_plugin(${target}): unknown arguments: ${PLUGIN_UNPARSED_ARGUMENTS}")
   endif()
   if(NOT PLUGIN_VERSION)
     set(PLUGIN_VERSION 0.1.0)
@@ -54,11 +57,13 @@ function(tenon_add_plugin target)
   file(STRINGS ${abi_header} abi_lines REGEX "^#define TN_ABI_(MAJOR|MINOR) ")
   string(REGEX REPLACE "[^0-9;]" "" abi "${abi_lines}")
   list(JOIN abi "." abi)
+  string(REPLACE "\\" "\\\\" description "${PLUGIN_DESCRIPTION}")
+  string(REPLACE "\"" "\\\"" description "${description}")
   file(GENERATE OUTPUT ${manifest_dir}/lib${target}.json CONTENT
 "{
   \"id\": \"${PLUGIN_ID}\",
   \"version\": \"${PLUGIN_VERSION}\",
-  \"description\": \"${PLUGIN_DESCRIPTION}\",
+  \"description\": \"${description}\",
   \"library\": \"lib${target}.so\",
   \"abi\": {\"min\": \"${abi}\", \"max\": \"${abi}\"},
   \"needs\": {\"plugins\": ${needs}, \"libraries\": ${libraries}, \"cpu\": ${cpu}}

@@ -196,4 +196,38 @@ TEST(CustomFunction, WhatItGivesIsWrittenInPlaceOnceNobodyElseHoldsIt) {
   expect_near(tn::grad(y.sum(), x), {-12, -12});
 }
 
+struct Linear : tn::Function<Linear> {
+  static Tensor forward(tn::Context& context, Tensor x, Tensor weight, std::optional<Tensor> bias) {
+    context.save({x, weight});
+    seen = {context.needs_input_grad(0), context.needs_input_grad(1), context.needs_input_grad(2),
+            bias.has_value()};
+    const Tensor y = tn::matmul(x, weight.t());
+    return bias ? y + *bias : y;
+  }
+  static std::vector<Tensor> backward(tn::Context& context, Tensor g) {
+    return {tn::matmul(g, context.saved(1)), tn::matmul(g.t(), context.saved(0)), g.sum({0})};
+  }
+  static inline std::vector<bool> seen;
+};
+TEST(CustomFunction, AnOptionalTensorIsLeftOutOrNone) {
+  load_all();
+  const Tensor x = tn::ones({2, 3}, tn::float64),
+               weight = tn::ones({4, 3}, tn::float64).requires_grad_(), bias = leaf({1, 2, 3, 4});
+  using Flags = std::vector<bool>;
+  const auto run = [&](const Tensor& y, const Flags& seen) {
+    EXPECT_EQ(Linear::seen, seen);
+    expect_near(tn::grad(y.sum(), weight), std::vector<double>(12, 2));
+  };
+  const Flags without = {false, true, false, false};
+  run(Linear::apply(x, weight), without);
+  run(Linear::apply(x, weight, tn::none), without);
+  run(Linear::apply(x, weight, std::nullopt), without);
+  run(Linear::apply(x, weight, Tensor()), without);
+  run(Linear::apply(x, weight, std::optional<Tensor>()), without);
+  const Flags with = {false, true, true, true};
+  run(Linear::apply(x, weight, bias), with);
+  run(Linear::apply(x, weight, std::optional<Tensor>(bias)), with);
+  expect_near(tn::grad(Linear::apply(x, weight, bias).sum(), bias), {2, 2, 2, 2});
+}
+
 }  // namespace

@@ -54,6 +54,16 @@ TEST_F(DeviceLost, RefusesAllWithItsFirstError) {
   s->release();
 }
 
+TEST_F(DeviceLost, AnExceptionOfASlotIsItsError) {
+  tn_storage* s = make(main);
+  state.faults = state.throws = true;
+  const std::string text = message(slots::fill_bytes(main, s->memory, 0, 0, 8));
+  EXPECT_TRUE(text.starts_with(lost("fill_bytes: "))) << text;
+  EXPECT_TRUE(text.ends_with("out of patience")) << text;
+  state.faults = state.throws = false;
+  s->release();
+}
+
 TEST_F(DeviceLost, LeavesTheOthersAsTheyAre) {
   tn_storage* there = nullptr;
   ASSERT_OK(allocate_storage(other_device, nullptr, 8, &there));

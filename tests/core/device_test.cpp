@@ -140,6 +140,8 @@ TEST(Devices, AreRefusedWithTheReason) {
             "device 'x': unknown flags 0x80");
   EXPECT_EQ(refusal("x", [](auto& def) { def.alignment = 48; }),
             "device 'x': alignment is 48, expected a power of two");
+  EXPECT_EQ(refusal("x", [](auto& def) { def.lower_precision = TN_INT64; }),
+            "device 'x': lower_precision is 4, expected float16, bfloat16 or none");
   EXPECT_EQ(refusal("x", [](auto& def) { def.count = [](void*) { return 65; }; }),
             "device 'x': count gave 65, expected 0 to 64");
   EXPECT_EQ(find_device_type("x"), nullptr);
@@ -318,6 +320,18 @@ TEST(PlainStreams, HaveNoHandles) {
   s->release();
   EXPECT_OK(destroy_stream(second));
   EXPECT_OK(empty_cache({type, 0}));
+}
+
+TEST(PlainStreams, GiveAddressesOfTheAlignmentThatTheyState) {
+  static Lazy state;
+  int32_t type = 0;
+  tn_device_def def = lazy_def("skewed", &state, false);
+  def.alignment = 1 << 20;
+  ASSERT_OK(register_device(def, "test", &type));
+  void* memory = nullptr;
+  const std::string text = message(slots::allocate({type, 0}, 4096, &memory));
+  EXPECT_TRUE(text.starts_with("skewed:0 is lost: allocate")) << text;
+  EXPECT_TRUE(text.ends_with("is no multiple of the alignment that it states, 1048576")) << text;
 }
 
 // Nothing is under way when a slot is called, so its error is not one of the launches before.

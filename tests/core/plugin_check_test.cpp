@@ -351,13 +351,19 @@ TEST(PluginFile, SegmentsMustFitToEachOther) {
   expect("is not aligned to 4096", [](Image& i) { i.segments()[1].p_vaddr += 8; });
   expect("bytes: no memory is that large",
          [](Image& i) { i.segments()[1].p_memsz = uint64_t{1} << 62; });
-  expect("segment 1 begins before the one ahead of it ends",
+  expect("segment 1 begins before the one ahead of it ends", [](Image& i) {
+    i.segments()[0].p_memsz += 8192;
+    i.segments()[0].p_flags |= PF_W;
+  });
+  expect("in memory, which is not to be written",
          [](Image& i) { i.segments()[0].p_memsz += 8192; });
   expect("is no part of what is mapped", [](Image& i) { i.segment(PT_DYNAMIC)->p_vaddr += 8; });
   expect("is no part of what is mapped", [](Image& i) { i.segment(PT_DYNAMIC)->p_vaddr = 0; });
   expect("is no part of what is mapped",
          [](Image& i) { i.segment(PT_NOTE)->p_vaddr = uint64_t{1} << 40; });
   expect("protects what is no data", [](Image& i) { i.segment(PT_GNU_RELRO)->p_vaddr = 0; });
+  expect("protects what is no data",
+         [](Image& i) { i.segment(PT_GNU_RELRO)->p_memsz += uint64_t{1} << 20; });
   expect("it has no dynamic segment", [](Image& i) { i.segment(PT_DYNAMIC)->p_type = PT_LOOS; });
 }
 

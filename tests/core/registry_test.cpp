@@ -460,12 +460,21 @@ TEST(Registry, WhatInferenceGivesIsLookedAtBeforeTheKernelsAreAsked) {
   EXPECT_EQ(run({2, TN_FLOAT32, kCpu, {kHuge, kHuge}}),
             "any: the shape [2147483648, 2147483648] (float32) overflows: more bytes than 63 bits "
             "hold");
+  EXPECT_EQ(run({1, TN_FLOAT32, {TN_DEVICE_META, 0}, {2}}),
+            "any: infer of plugin 'careless' gives meta for a call on cpu");
   EXPECT_EQ(asked, 0);
 }
 
 TEST(Registry, GivesAVjpToAnOpThatHasNone) {
-  ASSERT_EQ(
-      bring("v", {op_def("f(Tensor x) -> Tensor", "x"), op_def("g(Tensor x) -> Tensor", "x")}), "");
+  tn_op_def made = op_def("f(Tensor x) -> Tensor", nullptr);
+  made.decompose = no_decomposition;
+  ASSERT_EQ(bring("v", {made, op_def("g(Tensor x) -> Tensor", "x")}), "");
+  StagedOps derived;
+  ASSERT_EQ(text_of(stage_vjp("v.g", no_vjp, nullptr, "helper", &derived)), "");
+  EXPECT_EQ(
+      text_of(registry().check(derived)),
+      "vjp for 'v.g', of another plugin: its gradient follows from what it is, a formula, view "
+      "or primitive");
   StagedOps first, second, absent;
   int self = 0;
   ASSERT_EQ(text_of(stage_vjp("v.f", no_vjp, &self, "helper", &first)), "");

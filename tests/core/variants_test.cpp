@@ -208,7 +208,7 @@ TEST(Variants, AVjpIsTheirsAndGetsAllArguments) {
     counts.push_back(call->n_args);
     return nullptr;
   };
-  ASSERT_EQ(text_of(stage_vjp("vjp.f", fn, nullptr, "helper", &staged)), "");
+  ASSERT_EQ(text_of(stage_vjp("vjp.f", fn, nullptr, "vjp", &staged)), "");
   ASSERT_EQ(text_of(registry().check(staged)), "");
   registry().commit(std::move(staged));
   const Op& op = *find_op("vjp.f");

@@ -244,6 +244,44 @@ TEST(CpuProgram, BinaryFunctionsAreWithinTheirUlps) {
       "atan2", TN_I_ATAN2, [](Real a, Real b) { return std::atan2(a, b); }, 4);
 }
 
+// By a quotient where that is small, else bit by bit: the same bits, at each side of the border and
+// on multiples of what is divided by.
+template <typename T>
+void expect_exact_rests(int most_exponent) {
+  std::mt19937_64 random(7);
+  std::vector<T> a, b;
+  const auto number = [&](int exponent) {
+    const T part = static_cast<T>(random() >> 11) * static_cast<T>(0x1p-53);
+    return std::ldexp((random() & 1) != 0 ? T(1) + part : -T(1) - part, exponent);
+  };
+  for (int i = 0; i < 20000; ++i) {
+    const int low = static_cast<int>(random() % 40) - 60;
+    b.push_back(number(low));
+    const int up = static_cast<int>(random() % static_cast<uint64_t>(most_exponent + 3)) - 2;
+    const T multiple = std::trunc(number(std::min(up, 20))) * b.back();
+    const T near[] = {number(low + up), multiple, std::nextafter(multiple, T(0)),
+                      std::nextafter(multiple, multiple * 2)};
+    a.push_back(near[random() % 4]);
+  }
+  const std::vector<T> rests = apply<T, T>(TN_I_FMOD, {a, b});
+  for (size_t i = 0; i < a.size(); ++i)
+    ASSERT_EQ(ulps(rests[i], std::fmod(a[i], b[i])), 0) << a[i] << " and " << b[i];
+  // Elements beside one of a large quotient go the other way.
+  std::vector<T> slow_a = a, slow_b = b;
+  for (size_t i = 0; i < a.size(); i += 64) slow_a[i] = std::numeric_limits<T>::max();
+  for (const int opcode : {TN_I_REM, TN_I_FLOORDIV}) {
+    const std::vector<T> quick = apply<T, T>(opcode, {a, b}),
+                         slow = apply<T, T>(opcode, {slow_a, slow_b});
+    for (size_t i = 0; i < a.size(); ++i)
+      if (i % 64 != 0) ASSERT_EQ(ulps(quick[i], slow[i]), 0) << a[i] << " and " << b[i];
+  }
+}
+TEST(CpuProgram, RestsOfDivisionsAreExact) {
+  expect_exact_rests<float>(26);
+  expect_exact_rests<double>(48);
+  expect_exact_rests<float>(40);
+}
+
 TEST(CpuProgram, FloorDivisionFitsTheRemainder) {
   // Python's: 1 // 0.1 is 9, for 0.1 is a little more than a tenth.
   const std::vector<double> a = {7, -7, 7, -7, 1, 0, -0.0, 5, -5, kInf, 3, kNan, 6, -1e-20};

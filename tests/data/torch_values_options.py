@@ -94,10 +94,18 @@ def two_linear_maps():
         case("feed_forward", [x(3), x(2, 3), x(2), x(4, 2), None, activation], fn)
 
 
+def contracted_by_ones():
+    fn = lambda a, b, da, db: torch.tensordot(a, b, dims=(da, db))
+    case("tensordot", [x(1, 1, 3), x(2, 4, 5), [0, 1], [1, 0]], fn)
+    case("tensordot", [x(4, 2, 3), x(2, 1, 5), [0, 1], [1, 0]], fn)
+    case("tensordot", [x(2, 1), x(1, 3), [0, 1], [0, 1]], fn)
+
+
 antialiased()
 recomputed()
 adaptive_pools()
 borders()
 histograms()
 two_linear_maps()
+contracted_by_ones()
 write("torch_values_options.json")

@@ -372,6 +372,11 @@ TEST_F(Dispatch, DynamicOpsAreSizedByTheirKernel) {
                "set_output: the shape [4611686018427387903, 4] (float32) overflows");
   expect_error([&] { tn::call("dispatch_kernels.infers_huge", x); },
                "the shape [9223372036854775807, 2] (float32) overflows");
+  expect_error([&] { tn::call("dispatch_kernels.endless", x); },
+               "endless: decompositions are 256 deep: it is made of itself");
+  x.requires_grad_();
+  expect_error([&] { tn::call<Tensor>("dispatch_kernels.whole_gradient", x).sum().backward(); },
+               "backward gave [2] int64 on cpu for input 0, expected [2] float32 on cpu");
 }
 
 TEST_F(Dispatch, InPlaceSpellingsWriteTheirArgument) {

@@ -9,6 +9,7 @@ TENON_PLUGIN(face_plugin) {
   op("length_of_halves(Tensor x) -> Tensor").keeps_halves().meaning([](Tensor x) {
     return sqrt(sum(x * x));
   });
+  op("bounded(Tensor x, float least=-inf, float most=inf) -> Tensor", "min(max(x, least), most)");
   op("cube(Tensor x, float scale=1) -> Tensor", "scale * x * x * x").inplace();
   op("sum_and_difference(Tensor x, Tensor y) -> (Tensor, Tensor)").meaning([](Tensor x, Tensor y) {
     return tuple(x + y, x - y);

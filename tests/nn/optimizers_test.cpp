@@ -340,4 +340,23 @@ TEST_P(Optimizers, TextIsPyTorchs) {
             ")");
 }
 
+// PyTorch 2.15's: a step that is passed over makes no state, so that the first that is done begins at
+// its rate.
+TEST_P(Optimizers, AStepThatIsPassedOverFixesNoRate) {
+  for (const bool is_asgd : {false, true}) {
+    const tn::Tensor w = parameter({1});
+    const Optimizer optimizer = is_asgd ? Optimizer(tn::optim::ASGD({w}, {.lr = 1, .lambd = 0}))
+                                        : Optimizer(tn::optim::Rprop({w}, {.lr = 1}));
+    tn::GradScaler scaler({.init_scale = 2});
+    for (const double factor : {double(INFINITY), 1.0}) {
+      optimizer.zero_grad();
+      scaler.scale((w * factor).sum()).backward();
+      scaler.step(optimizer);
+      scaler.update();
+      optimizer.set_lr(0.1);
+    }
+    EXPECT_NEAR(w.item<double>(), 0.9, 1e-6) << is_asgd;
+  }
+}
+
 }  // namespace

@@ -26,7 +26,7 @@ TEST(Forms, SayWhatTheyRefuse) {
        },
        "unravel_index: shape is [2, 0], expected sizes of at least 1"},
       {[](tn::Device d) { tn::unravel_index(zeros_on(d, {2}), {2}); },
-       "unravel_index: indices is float32, expected int64 or int32"},
+       "unravel_index: indices is float32, expected integers"},
       {[](tn::Device d) {
          tn::diag(zeros_on(d, {2, 2, 2}));
        },
@@ -146,7 +146,9 @@ TEST(Numbers, SayWhatTheyRefuse) {
       {[](tn::Device d) {
          tn::tensordot(zeros_on(d, {2, 3}), zeros_on(d, {2}), 1);
        },
-       "tensordot: dimensions [1] of a [2, 3] and [0] of b [2] differ, expected the same sizes"},
+       "tensordot: dimensions [1] of a [2, 3] and [0] of b [2] differ, expected as many, of the "
+       "same sizes or "
+       "of size 1"},
       {[](tn::Device d) { tn::logspace(0, 1, -1, 10, {}, d); },
        "logspace: steps is -1, at least 0 is needed"},
       {[](tn::Device d) { tn::hann_window(-1, true, {}, d); },
@@ -202,6 +204,21 @@ TEST(Forms, OtherNamesAreTheSame) {
   EXPECT_EQ(tn::argwhere(x).to_vector<int64_t>(), (std::vector<int64_t>{0, 0, 1, 0, 1, 1}));
   EXPECT_EQ(tn::true_divide(x, 2).to_vector<float>(), (std::vector<float>{1.5, 0, 0.5, 1}));
   EXPECT_EQ(tn::vdot(x[0], x[1]).item<float>(), 3);
+}
+
+TEST(Forms, IndicesOfAllIntegersAreUnraveled) {
+  for (const tn::Dtype dtype : {tn::int8, tn::uint8, tn::int16, tn::int32, tn::int64}) {
+    const std::vector<Tensor> at = tn::unravel_index(tn::tensor({0, 5, 7}).to(dtype), {2, 4});
+    EXPECT_EQ(at[0].to_vector<int64_t>(), (std::vector<int64_t>{0, 1, 1}));
+    EXPECT_EQ(at[1].to_vector<int64_t>(), (std::vector<int64_t>{0, 1, 3}));
+  }
+}
+
+TEST(Numbers, ScatterTakesANumber) {
+  const Tensor x = tn::zeros({2, 3}), at = tn::tensor({{2}, {0}});
+  const std::vector<float> expected = {0, 0, 2.5, 2.5, 0, 0};
+  EXPECT_EQ(tn::scatter(x, 1, at, 2.5).to_vector<float>(), expected);
+  EXPECT_EQ(x.scatter(1, at, 2.5).to_vector<float>(), expected);
 }
 
 TEST(Numbers, TensordotTakesANumberOfDimensions) {

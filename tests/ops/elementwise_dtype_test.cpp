@@ -162,6 +162,9 @@ TEST(ElementwiseDtype, BoundsAndFillersKeepTheDtypeOfIntegers) {
                  "masked_fill_: value is [3], expected a number or a tensor without dimensions");
     expect_error([&] { tn::hardtanh(i, -INFINITY, 1); },
                  "hardtanh: min_val is -inf, which is no int64");
+    expect_error(
+        [&] { tn::hardtanh(mask.to(tn::float32), 0.5, -0.5); },
+        "hardtanh: min_val is 0.5, max_val is -0.5; expected min_val to be at most max_val");
     expect_error([&] { tn::threshold(mask, 0, 1); },
                  "threshold: x is bool, expected integers or floats");
   }

@@ -428,4 +428,29 @@ TEST(Index, ScatterReadsThePartOfALargerSrcThatTheIndexCovers) {
   }
 }
 
+// A number under a mask of leading, trailing or all dimensions, without a look at how many there are.
+TEST(Index, FillsUnderAMask) {
+  for (tn::Device d : devices()) {
+    const Tensor x = sample({2, 3, 4}, d), whole = x > 0, first = x.select(2, 0).select(1, 0) > 0,
+                 last = x.select(0, 0).select(0, 0) > 0;
+    const Tensor filled = tn::where(whole, tn::full_like(x, 7), x);
+    Tensor y = x.clone();
+    y[whole] = 7;
+    EXPECT_TRUE(y.equal(filled));
+    EXPECT_TRUE(
+        tn::index_put(x, {whole.to(tn::uint8)}, tn::full({1}, 7, tn::float64, d)).equal(filled));
+    y = x.clone();
+    y[first] = 7;
+    EXPECT_TRUE(y.equal(tn::where(first.view({2, 1, 1}), tn::full_like(x, 7), x)));
+    const Tensor value = tn::tensor(7.0, d).to(tn::float64).requires_grad_();
+    const Tensor leaf = x.clone().requires_grad_();
+    const Tensor z = tn::index_put(leaf, {Tensor(), Tensor(), last}, value);
+    EXPECT_TRUE(z.detach().equal(tn::where(last, tn::full_like(x, 7), x)));
+    z.sum().backward();
+    expect_near(value.grad(), {6.0 * last.sum().to(tn::float64).item<double>()});
+    EXPECT_TRUE(leaf.grad().equal((~last).to(tn::float64).expand({2, 3, 4})));
+    expect_error([&] { tn::index_put(x, {tn::ones({3}, tn::bool_, d)}, value.detach()); }, "mask");
+  }
+}
+
 }  // namespace

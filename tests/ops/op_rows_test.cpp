@@ -221,7 +221,11 @@ void shape(Rows& r) {
   };
   add("reshape", [](const TensorList& in) { return in[0].reshape({3, in[0].numel() / 3}); }, {0});
   // Of what lies one behind the other, as `view` wants it.
-  add("view", [](const TensorList& in) { return in[0].clone().view({in[0].numel() / 2, 2}); }, {0});
+  add("view",
+      [](const TensorList& in) {
+        return in[0].contiguous().view({in[0].numel() / 2, 2});
+      },
+      {0});
   add("permute", [](const TensorList& in) { return in[0].permute({2, 0, 1}); }, {0});
   add("transpose", [](const TensorList& in) { return in[0].transpose(0, 2); }, {0});
   add("t", [](const TensorList& in) { return in[0].flatten(1).t(); }, {0});

@@ -99,7 +99,7 @@ TN_EXPORT tn_status* tenon_plugin_init(const tn_host* host, tn_registrar* r, voi
   slot.self = &small_self;
   slot.destroy = count_destroy;
   SMALL_TRY(r->threads(r, &slot));
-  SMALL_TRY(r->vjp(r, "pack1.twice", vjp, &small_self, count_destroy));
+  SMALL_TRY(r->vjp(r, "both", vjp, &small_self, count_destroy));
 
   tn_compiler_def compiler = {sizeof(compiler)};
   compiler.name = "looker";

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -37,10 +38,12 @@ struct Lazy {
   int late_errors = 0;         // so many times event_query gives one, of earlier work
   // The device faults: every slot that can fail does.
   bool faults = false;
+  bool throws = false;  // and so by an exception
   std::map<void*, uint64_t> pinned;
   bool no_pinned = false;  // allocate_host has no more
 
   tn_status* fault() const {
+    if (throws) throw std::runtime_error("out of patience");
     return faults ? make_status(TN_INTERNAL, "the bus is gone") : nullptr;
   }
 

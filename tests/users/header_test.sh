@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # `tenon header` and `tenon ops NAME`: what they write of the bundled plugins, and what they refuse.
-#   header_test.sh BUILD
+#   header_test.sh BUILD SOURCE
 set -eu
-build=$1
+build=$1 source=$2
 export TENON_PLUGIN_PATH="$build/lib/tenon/plugins"
 tenon=$build/bin/tenon
 work=$(mktemp -d)
@@ -34,6 +34,11 @@ has "$work/ops.hpp" '  KeptInts stride = 1;'
 has "$work/ops.hpp" 'inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& options) { return detail::call<Tensor>(detail::op<"conv2d">, {x, weight, Tensor(), options.stride, options.padding, options.dilation, options.groups}); }'
 has "$work/ops.hpp" '// x + alpha * y. Operands broadcast and promote as PyTorch'"'"'s.'
 grep -q '_batch_norm' "$work/ops.hpp" && failed "a private op has a function"
+
+# A plugin by its path, which needs another; defaults that are no literals of C++.
+"$tenon" header "$build/tests/face_plugins/libface_plugin.so" -o "$work/face.hpp"
+grep -q 'Float least = -std::numeric_limits<double>::infinity()' "$work/face.hpp" || failed "no default of -inf"
+${CXX:-c++} -std=c++20 -fsyntax-only -I"$source/sdk/include" -x c++ "$work/face.hpp" || failed "what it writes does not compile"
 
 # A group, a namespace, layers.
 "$tenon" header layers --namespace tenon::nn >"$work/nn.hpp"

@@ -151,13 +151,15 @@ struct Indexed {
 struct Steps {
   int64_t far, near, index, along;
   bool are_dense;  // the last dimension is the one that is indexed, and lies dense everywhere
+  bool are_whole;  // a row moves as a whole
 
   explicit Steps(const Indexed& x)
       : far(x.along_last() ? 0 : x.last_stride(x.far)),
         near(x.last_stride(x.near)),
         index(x.last_stride(x.index)),
         along(x.dim_stride()),
-        are_dense(near == 1 && index == 1 && along == 1 && far == 0) {}
+        are_dense(near == 1 && index == 1 && along == 1 && far == 0),
+        are_whole(x.moves_rows()) {}
 };
 
 // f(far element, near element) for each element of a row.
@@ -170,7 +172,13 @@ void each_element(const Indexed& x, const Steps& step, const Indexed::Row& row, 
     for (int64_t j = 0; j < x.row_size; ++j) f(far[index[j]], near[j]);
     return;
   }
-  const auto [far_step, near_step, index_step, along, _] = step;
+  if (step.are_whole) {
+    T* const there = far + index[0] * step.along;
+    TENON_INDEPENDENT
+    for (int64_t j = 0; j < x.row_size; ++j) f(there[j], near[j]);
+    return;
+  }
+  const auto [far_step, near_step, index_step, along, dense, whole] = step;
   for (int64_t j = 0; j < x.row_size; ++j)
     f(far[j * far_step + index[j * index_step] * along], near[j * near_step]);
 }
@@ -212,7 +220,7 @@ bool gather_elements(const Indexed& x, const Steps& step, const Indexed::Row& ro
     }
     return true;
   }
-  const auto [far_step, near_step, index_step, along, _] = step;
+  const auto [far_step, near_step, index_step, along, _, whole] = step;
   for (int64_t j = 0; j < n; ++j) {
     const int64_t i = index[j * index_step];
     if (static_cast<uint64_t>(i) >= size) return false;
@@ -314,12 +322,20 @@ void scatter_extreme(const tn_host* host, const Indexed& x, int64_t grain, bool 
         each_element<T>(x, step, row, [](T& far, const T& near) { far = near; });
       });
     }
-    x.each_row(begin, end, [&](const Indexed::Row& row) {
-      each_element<T>(x, step, row, [largest](T& far, const T& near) {
-        const auto there = Format<D>::widen(far), here = Format<D>::widen(near);
-        if (here != here || (largest ? here > there : here < there)) far = near;
+    // Written in any case: which is larger is a guess that a processor gets wrong half of the time.
+    const auto fold = [&](auto beats) {
+      x.each_row(begin, end, [&](const Indexed::Row& row) {
+        each_element<T>(x, step, row, [beats](T& far, const T& near) {
+          const auto there = Format<D>::widen(far), here = Format<D>::widen(near);
+          far = (here != here) | beats(here, there) ? near : far;
+        });
       });
-    });
+    };
+    if (largest) {
+      fold([](auto here, auto there) { return here > there; });
+    } else {
+      fold([](auto here, auto there) { return here < there; });
+    }
   });
 }
 

@@ -18,7 +18,7 @@ constexpr uint32_t kMemoryWanted = 48 * 1024;
 
 double cost_of(uint16_t opcode) {
   if (opcode == TN_I_FLOORDIV || opcode == TN_I_REM || opcode == TN_I_FMOD) {
-    return 10;
+    return 3;  // by a quotient; ten times as much where that is large
   }
   const bool math =
       (opcode >= TN_I_EXP && opcode <= TN_I_ERFC) || opcode == TN_I_POW || opcode == TN_I_ATAN2;

@@ -125,12 +125,19 @@ struct Fmod {
       return b == 0 || b == -1 ? 0 : a % b;
     }
   }
+  template <typename T>
+  static TENON_INLINE T of_rest(T r, T, T) {
+    return r;
+  }
 };
 // Exact, as Python's: the remainder by fmod, moved to the sign of b.
 struct Rem {
   template <typename T>
   static TENON_INLINE T of(T a, T b) {
-    const T r = Fmod::of(a, b);
+    return of_rest(Fmod::of(a, b), a, b);
+  }
+  template <typename T>
+  static TENON_INLINE T of_rest(T r, T, T b) {
     return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
   }
 };
@@ -152,7 +159,11 @@ struct FloorDiv {
     if (b == 0) {
       return a / b;
     }
-    const T r = fmod_of(a, b);
+    return of_rest(fmod_of(a, b), a, b);
+  }
+  // b is not 0.
+  template <typename T>
+  static TENON_INLINE T of_rest(T r, T a, T b) {
     T q = (a - r) / b;
     if (r != 0 && (r < 0) != (b < 0)) {
       q -= 1;
@@ -306,6 +317,47 @@ void binary(const Cell* cells, const Step& step, int64_t n) {
   TENON_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
     d[i] = F::of(kVaryA ? a[i] : a0, kVaryB ? b[i] : b0);
+  }
+}
+
+// What a whole quotient leaves, as fmod has it, where it is one of the numbers that T, or double for
+// float, tells from their neighbours: then the product and the difference are exact, and the
+// quotient, rounded, is at most one too many. fmod itself divides bit by bit.
+#if defined(__FMA__)
+constexpr bool kDoublesLeaveRests = true;
+#else
+constexpr bool kDoublesLeaveRests = false;
+#endif
+template <typename T>
+constexpr T kMostQuotient = kIsFloat<T> && sizeof(T) == 4 ? T(1 << 28) : T(int64_t{1} << 50);
+
+TENON_INLINE float rest_of(float a, float b) {
+  const double x = __builtin_fabsf(a), y = __builtin_fabsf(b);
+  const double r = x - __builtin_trunc(x / y) * y;
+  return copysign_of(static_cast<float>(r < 0 ? r + y : r), a);
+}
+TENON_INLINE double rest_of(double a, double b) {
+  const double x = __builtin_fabs(a), y = __builtin_fabs(b);
+  const double r = __builtin_fma(-__builtin_trunc(x / y), y, x);
+  return copysign_of(r < 0 ? r + y : r, a);
+}
+
+template <typename F, typename T>
+void binary_by_quotient(const Cell* cells, const Step& step, int64_t n) {
+  T* d = at<T>(cells, step.d);
+  const T* a = at<T>(cells, step.a);
+  const T* b = at<T>(cells, step.b);
+  int64_t others = 0;  // also infinities, NaN and divisors of 0
+  for (int64_t i = 0; i < n; ++i) {
+    const T x = Abs::of(a[i]), y = Abs::of(b[i]);
+    others += !(x < y * kMostQuotient<T>) || y == static_cast<T>(__builtin_inf());
+  }
+  if (others > 0) {
+    return binary<F, T, T, true, true>(cells, step, n);
+  }
+  TENON_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    d[i] = F::of_rest(rest_of(a[i], b[i]), a[i], b[i]);
   }
 }
 

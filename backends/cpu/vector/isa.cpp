@@ -42,9 +42,10 @@ constexpr void add_numeric(Table& t, int opcode) {
 }
 
 template <typename F>
-constexpr void add_plain(Table& t, int opcode) {  // slow anyway: scalars are spread over a tile
-  t.binary[opcode][kF32][kVV] = binary<F, float, float, true, true>;
-  t.binary[opcode][kF64][kVV] = binary<F, double, double, true, true>;
+constexpr void add_quotient(Table& t, int opcode) {  // scalars are spread over a tile
+  t.binary[opcode][kF32][kVV] = binary_by_quotient<F, float>;
+  t.binary[opcode][kF64][kVV] =
+      kDoublesLeaveRests ? binary_by_quotient<F, double> : binary<F, double, double, true, true>;
   t.binary[opcode][kI64][kVV] = binary<F, int64_t, int64_t, true, true>;
 }
 
@@ -141,9 +142,9 @@ constexpr void add_binaries(Table& t) {
   add_shapes<Max, uint8_t>(t.binary[TN_I_MAX][kBool]);
   add_shapes<Div, float>(t.binary[TN_I_DIV][kF32]);
   add_shapes<Div, double>(t.binary[TN_I_DIV][kF64]);
-  add_plain<FloorDiv>(t, TN_I_FLOORDIV);
-  add_plain<Rem>(t, TN_I_REM);
-  add_plain<Fmod>(t, TN_I_FMOD);
+  add_quotient<FloorDiv>(t, TN_I_FLOORDIV);
+  add_quotient<Rem>(t, TN_I_REM);
+  add_quotient<Fmod>(t, TN_I_FMOD);
   t.binary[TN_I_POW][kF32][kVV] = binary_math<Pow, float>;
   t.binary[TN_I_POW][kF64][kVV] = binary_math<Pow, double>;
   t.binary[TN_I_POW][kF32][kVS] = power_by_scalar<float>;

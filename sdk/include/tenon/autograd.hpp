@@ -123,6 +123,10 @@ std::vector<Tensor> grad(const Output& output, const Tensors& inputs,
 // not compile, where it would be a row.
 struct Gradient : Tensor {
   explicit Gradient(Tensor gradient) : Tensor(std::move(gradient)) {}
+  Gradient& operator=(Tensor other) {
+    Tensor::operator=(std::move(other));
+    return *this;
+  }
   using Tensor::operator[];
   template <typename Index>
   requires std::is_arithmetic_v<Index>
@@ -168,6 +172,8 @@ class Context {
   // In forward: tensors for backward, which are checked there for in-place changes. Inputs and
   // outputs may be among them.
   void save(std::vector<Tensor> tensors) { saved_ = std::move(tensors); }
+  // Whether tensor i among the arguments, None or not, asks for a gradient.
+  bool needs_input_grad(size_t i) const { return needs_.at(i); }
   // In backward.
   Tensor saved(uint32_t i) const {
     tn_tensor* t = nullptr;
@@ -186,7 +192,35 @@ class Context {
   std::vector<Tensor> saved_;
   std::vector<Shape> outputs_;
   std::vector<bool> given_;  // of each tensor among the arguments, whether it was not None
+  std::vector<bool> needs_;  // and whether it asks for a gradient
 };
+
+namespace detail {
+// Has forward, which is no template, n parameters behind the context, or more that are optional
+// tensors?
+template <typename Parameters, size_t n, size_t i = n>
+constexpr bool takes_as_many() {
+  constexpr size_t kCount = std::tuple_size_v<Parameters>;
+  if constexpr (i > kCount) {
+    return false;
+  } else if constexpr (i == kCount) {
+    return true;
+  } else {
+    return std::is_same_v<std::tuple_element_t<i, Parameters>, std::optional<Tensor>> &&
+           takes_as_many<Parameters, n, i + 1>();
+  }
+}
+template <typename Derived>
+using ForwardParameters = typename Tail<ArgsOf<decltype(&Derived::forward)>>::type;
+template <typename Derived, size_t n>
+constexpr bool takes_arguments() {
+  if constexpr (requires { &Derived::forward; }) {
+    return takes_as_many<ForwardParameters<Derived>, n>();
+  } else {
+    return false;
+  }
+}
+}  // namespace detail
 
 // A function with a gradient of its own:
 //   struct Twice : tenon::Function<Twice> {
@@ -206,20 +240,52 @@ class Function {
   using Tensor = tenon::Tensor;
 
   struct Apply {
-    template <typename... Args>
-    auto operator()(const Args&... args) const {
-      return Function::run(detail::as_tensor(args)...);
+    template <typename... Given>
+    auto operator()(const Given&... given) const {
+      constexpr size_t kCount = sizeof...(Given);
+      if constexpr (detail::takes_arguments<Derived, kCount>()) {
+        using Parameters = detail::ForwardParameters<Derived>;
+        return Function::template run_as<Parameters>(
+            std::tie(given...), std::make_index_sequence<std::tuple_size_v<Parameters>>());
+      } else {
+        return Function::run(detail::as_tensor(given)...);
+      }
     }
   };
   static constexpr Apply apply{};
 
  private:
+  // Arguments as forward's parameters want them: an optional tensor may be left out at the end, and
+  // is not there where it is None.
+  template <typename Parameters, typename Given, size_t... I>
+  static auto run_as(const Given& given, std::index_sequence<I...>) {
+    return run(passed<std::tuple_element_t<I, Parameters>, I>(given)...);
+  }
+  template <typename P, size_t i, typename Given>
+  static decltype(auto) passed(const Given& given) {
+    if constexpr (i >= std::tuple_size_v<Given>) {
+      return P();
+    } else {
+      using A = std::remove_cvref_t<std::tuple_element_t<i, Given>>;
+      if constexpr (!std::is_same_v<P, std::optional<tenon::Tensor>>) {
+        return detail::as_tensor(std::get<i>(given));
+      } else if constexpr (std::is_same_v<A, None>) {
+        return P();
+      } else if constexpr (detail::TensorLike<A>) {
+        const tenon::Tensor t = detail::as_tensor(std::get<i>(given));
+        return t.defined() ? P(t) : P();
+      } else {
+        return P(std::get<i>(given));
+      }
+    }
+  }
   template <typename... Args>
   static auto run(const Args&... args) {
     using State = typename Derived::Context;
     static_assert(
         requires(State & context) { Derived::forward(context, args...); },
-        "forward of a Function is static and public, and takes a Context& before its arguments");
+        "forward of a Function, which is static and public, cannot be called with a Context& and "
+        "what apply was given: look at the number and the types of the arguments");
     auto* state = new State();
     struct Drop {
       State* state;
@@ -227,7 +293,10 @@ class Function {
     } drop{state};
     std::vector<tenon::Tensor> inputs;
     (note_input(inputs, args), ...);
-    for (const auto& input : inputs) state->given_.push_back(input.defined());
+    for (const auto& input : inputs) {
+      state->given_.push_back(input.defined());
+      state->needs_.push_back(input.defined() && grad_enabled() && input.requires_grad());
+    }
     std::erase_if(inputs, [](const auto& input) { return !input.defined(); });
     auto result = [&] {
       NoGrad guard;

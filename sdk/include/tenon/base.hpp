@@ -278,5 +278,17 @@ inline void ignore(tn_status* status) noexcept {
   if (status) detail::known_host()->status_free(status);
 }
 
+namespace detail {
+// Logs an error that a destructor may not throw, under the name of what failed.
+inline void log_failure(const char* what, tn_status* status) noexcept {
+  if (!status) return;
+  try {
+    known_host()->log(3, joined({what, ": ", known_host()->status_message(status)}).c_str());
+  } catch (...) {  // no memory for the text
+  }
+  ignore(status);
+}
+}  // namespace detail
+
 }  // namespace v0
 }  // namespace tenon

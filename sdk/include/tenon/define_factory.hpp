@@ -69,7 +69,7 @@ void object(const char* schema, F f) {
 }
 
 // A named policy of autocast: f(std::string_view op, Amp own, std::string_view device_type) gives
-// the class of an op whose own is `own`. It must not throw.
+// the class of an op whose own is `own`, which it keeps where f throws: that is logged.
 template <typename F>
 void amp_policy(const char* name, F f) {
   tn_registrar* r = detail::registration.get();
@@ -79,8 +79,13 @@ void amp_policy(const char* name, F f) {
   def.name = name;
   def.classify = [](void* self, const char* op, tn_amp_class own,
                     const char* device_type) noexcept {
-    return tn_amp_class(
-        detail::Held<F>::get(self)(std::string_view(op), Amp(own), std::string_view(device_type)));
+    tn_amp_class found = own;
+    tenon::detail::log_failure(
+        "amp_policy", to_status([&] {
+          found = tn_amp_class(detail::Held<F>::get(self)(std::string_view(op), Amp(own),
+                                                          std::string_view(device_type)));
+        }));
+    return found;
   };
   def.self = detail::Held<F>::make(std::move(f));
   def.destroy = detail::Held<F>::destroy;

@@ -216,6 +216,10 @@ class [[gnu::visibility("hidden")]] Headers {
       return damaged(name + " at address " + text(load.p_vaddr) + " with " + text(load.p_memsz) +
                      " bytes: no memory is that large");
     }
+    if (load.p_memsz > load.p_filesz && (load.p_flags & PF_W) == 0) {
+      return damaged(name + " has " + text(load.p_filesz) + " bytes in the file and " +
+                     text(load.p_memsz) + " in memory, which is not to be written");
+    }
     if (!std::has_single_bit(load.p_align) || (load.p_vaddr - load.p_offset) % load.p_align != 0) {
       return damaged(name + " at " + text(load.p_offset) + " and address " + text(load.p_vaddr) +
                      " is not aligned to " + text(load.p_align));
@@ -225,6 +229,16 @@ class [[gnu::visibility("hidden")]] Headers {
     }
     loads_.push_back(load);
     return true;
+  }
+
+  // The loader protects whole pages, of which a linker may name the last one to its end.
+  bool protects_data(const Elf64_Phdr& segment) const {
+    constexpr uint64_t kPage = 4096;
+    const Elf64_Phdr* load = find(segment.p_vaddr, segment.p_filesz, PF_W, true);
+    if (load == nullptr || segment.p_memsz > kHighest) return false;
+    const uint64_t end = segment.p_vaddr + segment.p_memsz;
+    const uint64_t data_end = load->p_vaddr + load->p_memsz;
+    return end / kPage <= (data_end + kPage - 1) / kPage;
   }
 
   // What is read through an address must be the bytes that were meant.
@@ -237,8 +251,7 @@ class [[gnu::visibility("hidden")]] Headers {
       case PT_TLS:
         break;
       case PT_GNU_RELRO:  // made read-only when relocations are done
-        return segment.p_memsz == 0 ||
-               find(segment.p_vaddr, segment.p_filesz, PF_W, true) != nullptr ||
+        return segment.p_memsz == 0 || protects_data(segment) ||
                damaged(name + " protects what is no data");
       default:
         return true;

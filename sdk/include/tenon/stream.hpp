@@ -22,8 +22,9 @@ class Stream {
     std::swap(stream_, other.stream_);
     return *this;
   }
+  // Waits for its work. What fails there has nobody to be told, and is logged; synchronize() throws it.
   ~Stream() {
-    if (stream_) ignore(detail::api.device->stream_destroy(stream_));
+    if (stream_) detail::log_failure("~Stream", detail::api.device->stream_destroy(stream_));
   }
   Device device() const { return device_; }
   tn_stream* get() const { return stream_; }

@@ -319,10 +319,13 @@ class Tensor : public detail::TensorMethods {
   using TensorMethods::round;
   Tensor round(Int decimals) const;
   std::vector<Tensor> unbind(Int dim = 0) const;
+  Tensor repeat_interleave(Int repeats, std::optional<Int> dim = {}) const;
+  Tensor repeat_interleave(const Tensor& repeats, std::optional<Int> dim = {}) const;
   Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
   Tensor reshape_as(const Tensor& other) const { return reshape(other.sizes()); }
   Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }
   Tensor type_as(const Tensor& other) const { return to(other.device(), other.dtype()); }
+  Tensor to(const Tensor& other) const { return type_as(other); }
   Tensor cpu() const { return to(Device()); }
   // New ones on this device, of this dtype where none is given.
   Tensor new_empty(Ints sizes, Dtype dtype = {}) const;
@@ -331,10 +334,13 @@ class Tensor : public detail::TensorMethods {
   Tensor new_full(Ints sizes, Number value, Dtype dtype = {}) const;
   // Same sizes and same values; all within atol + rtol * |other|.
   bool equal(const Tensor& other) const;
+  Tensor isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
+                 bool equal_nan = false) const;
   bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
                 bool equal_nan = false) const;
   const Tensor& zero_() const;
-  const Tensor& fill_(Number value) const;  // floats are truncated for integers
+  const Tensor& fill_(Number value) const;         // floats are truncated for integers
+  const Tensor& fill_(const Tensor& value) const;  // of one without dimensions; differentiable
   // x[0], x[mask], x[{0, slice(1, 3), mask}]: to read and to assign to (indexing.hpp).
   Indexed operator[](const Index& index) const;
   Indexed operator[](std::initializer_list<Index> indices) const;

@@ -88,12 +88,14 @@ class Schedule {
   template <typename F>
   requires std::is_invocable_r_v<double, const F&, int64_t, double> Schedule(F rate)
       : function_(new Of<F>(std::move(rate))) {}
-  Schedule(const Schedule& other) noexcept : function_(other.function_) {
+  Schedule(const Schedule& other) noexcept : function_(other.function_), goes_on_(other.goes_on_) {
     if (function_) __atomic_fetch_add(&function_->refs, 1, __ATOMIC_RELAXED);
   }
-  Schedule(Schedule&& other) noexcept : function_(std::exchange(other.function_, nullptr)) {}
+  Schedule(Schedule&& other) noexcept
+      : function_(std::exchange(other.function_, nullptr)), goes_on_(other.goes_on_) {}
   Schedule& operator=(Schedule other) noexcept {
     std::swap(function_, other.function_);
+    std::swap(goes_on_, other.goes_on_);
     return *this;
   }
   ~Schedule() {
@@ -115,6 +117,15 @@ class Schedule {
   std::optional<double> momentum_at(int64_t step) const {
     return function_ ? function_->momentum(step) : std::nullopt;
   }
+
+  // Of a schedule whose rates are linear in the optimizer's own: a Scheduler goes on from the rate
+  // that it finds, which something else may have changed, as PyTorch's schedulers of factors do.
+  // Others give each step the rate that it has, whatever was there.
+  Schedule going_on() && {
+    goes_on_ = true;
+    return std::move(*this);
+  }
+  bool goes_on() const { return goes_on_; }
 
  private:
   struct Function {
@@ -140,6 +151,7 @@ class Schedule {
   // Counted by hand: a std::shared_ptr of each function below takes compilers a tenth of the time
   // of tenon.hpp.
   Function* function_ = nullptr;
+  bool goes_on_ = false;
 };
 
 // lr * factor(step), for a function double(int64_t step).
@@ -151,8 +163,10 @@ Schedule LambdaLR(F factor) {
 // lr * gamma^floor(step / step_size).
 inline Schedule StepLR(Int step_size, Float gamma = 0.1) {
   const int64_t size = detail::schedule_at_least("StepLR", "step_size", 1, step_size);
-  return [size, factor = detail::schedule_number("StepLR", "gamma", gamma)](
-             int64_t step, double lr) { return lr * std::pow(factor, double(step / size)); };
+  return Schedule(
+             [size, factor = detail::schedule_number("StepLR", "gamma", gamma)](
+                 int64_t step, double lr) { return lr * std::pow(factor, double(step / size)); })
+      .going_on();
 }
 
 // lr * gamma^k, where k milestones have been reached. They come in any order; one that is there
@@ -160,18 +174,21 @@ inline Schedule StepLR(Int step_size, Float gamma = 0.1) {
 inline Schedule MultiStepLR(const Ints& milestones, Float gamma = 0.1) {
   std::vector<int64_t> list = milestones.vec();
   for (int64_t at : list) detail::schedule_at_least("MultiStepLR", "a milestone", 0, at);
-  return [list = std::move(list), factor = detail::schedule_number("MultiStepLR", "gamma", gamma)](
-             int64_t step, double lr) {
-    const auto reached =
-        std::count_if(list.begin(), list.end(), [step](int64_t at) { return at <= step; });
-    return lr * std::pow(factor, double(reached));
-  };
+  return Schedule([list = std::move(list),
+                   factor = detail::schedule_number("MultiStepLR", "gamma", gamma)](int64_t step,
+                                                                                    double lr) {
+           const auto reached =
+               std::count_if(list.begin(), list.end(), [step](int64_t at) { return at <= step; });
+           return lr * std::pow(factor, double(reached));
+         })
+      .going_on();
 }
 
 // lr * gamma^step.
 inline Schedule ExponentialLR(Float gamma) {
-  return [factor = detail::schedule_number("ExponentialLR", "gamma", gamma)](
-             int64_t step, double lr) { return lr * std::pow(factor, double(step)); };
+  return Schedule([factor = detail::schedule_number("ExponentialLR", "gamma", gamma)](
+                      int64_t step, double lr) { return lr * std::pow(factor, double(step)); })
+      .going_on();
 }
 
 // lr * factor in the first total_iters steps, then lr. The factor is from 0 to 1.
@@ -185,7 +202,9 @@ inline Schedule ConstantLR(const ConstantLROptions& options = {}) {
       detail::schedule_at_least("ConstantLR", "total_iters", 0, options.total_iters);
   const double factor =
       detail::schedule_number("ConstantLR", "factor", options.factor, {.most = 1});
-  return [factor, total](int64_t step, double lr) { return step < total ? lr * factor : lr; };
+  return Schedule(
+             [factor, total](int64_t step, double lr) { return step < total ? lr * factor : lr; })
+      .going_on();
 }
 
 inline Schedule ConstantLR(Float factor, Int total_iters = 5) {
@@ -207,10 +226,11 @@ inline Schedule LinearLR(const LinearLROptions& options = {}) {
                                                {.most = 1, .above_least = true});
   const double end =
       detail::schedule_number("LinearLR", "end_factor", options.end_factor, {.most = 1});
-  return [start, end, total](int64_t step, double lr) {
-    const double part = double(std::min(step, total)) / double(total);
-    return lr * detail::annealed(false, start, end, part);
-  };
+  return Schedule([start, end, total](int64_t step, double lr) {
+           const double part = double(std::min(step, total)) / double(total);
+           return lr * detail::annealed(false, start, end, part);
+         })
+      .going_on();
 }
 
 inline Schedule LinearLR(Float start_factor, Float end_factor = 1.0, Int total_iters = 5) {
@@ -228,9 +248,10 @@ inline Schedule PolynomialLR(const PolynomialLROptions& options = {}) {
   const int64_t total =
       detail::schedule_at_least("PolynomialLR", "total_iters", 1, options.total_iters);
   const double power = detail::schedule_number("PolynomialLR", "power", options.power);
-  return [power, total](int64_t step, double lr) {
-    return lr * std::pow(1 - double(std::min(step, total)) / double(total), power);
-  };
+  return Schedule([power, total](int64_t step, double lr) {
+           return lr * std::pow(1 - double(std::min(step, total)) / double(total), power);
+         })
+      .going_on();
 }
 
 inline Schedule PolynomialLR(Int total_iters, Float power = 1.0) {
@@ -242,9 +263,10 @@ inline Schedule PolynomialLR(Int total_iters, Float power = 1.0) {
 inline Schedule CosineAnnealingLR(Int t_max, Float eta_min = 0.0) {
   const int64_t steps = detail::schedule_at_least("CosineAnnealingLR", "t_max", 1, t_max);
   const double least = detail::schedule_number("CosineAnnealingLR", "eta_min", eta_min);
-  return [steps, least](int64_t step, double lr) {
-    return detail::annealed(true, lr, least, double(step) / double(steps));
-  };
+  return Schedule([steps, least](int64_t step, double lr) {
+           return detail::annealed(true, lr, least, double(step) / double(steps));
+         })
+      .going_on();
 }
 
 struct CosineAnnealingLROptions {
@@ -388,8 +410,12 @@ class Scheduler {
     go_to(0);
   }
 
-  // After the optimizer's step: the rates of the next one.
-  void step() { go_to(step_ + 1); }
+  // After the optimizer's step: the rates of the next one. Where the schedule goes on from what it
+  // finds, a rate that was changed since the last step counts as the schedule's of that step.
+  void step() {
+    if (schedule_.goes_on()) find_changed_rates();
+    go_to(step_ + 1);
+  }
   // The rates of this step: to go on where a saved training was. An Error where a rate, which a
   // function of one's own may give, is negative or not finite.
   void go_to(int64_t step) {
@@ -405,6 +431,7 @@ class Scheduler {
       }
       optimizer_.set_group_option(i, "lr", rate);
     }
+    last_ = detail::rates_of(optimizer_);
     if (const std::optional<double> momentum = schedule_.momentum_at(step)) set_momentum(*momentum);
     step_ = step;
   }
@@ -436,6 +463,21 @@ class Scheduler {
   }
 
  private:
+  // The own rates that give, at this step, the rates that are there.
+  void find_changed_rates() {
+    const std::vector<double> now = detail::rates_of(optimizer_);
+    for (size_t i = 0; i < now.size(); ++i) {
+      const bool is_new = i >= own_.size();
+      if (!is_new && now[i] == last_[i]) continue;
+      const double least = schedule_.at(step_, 0), slope = schedule_.at(step_, 1) - least;
+      const double own = slope != 0 ? (now[i] - least) / slope : is_new ? now[i] : own_[i];
+      if (is_new) {
+        own_.push_back(own);
+      } else {
+        own_[i] = own;
+      }
+    }
+  }
   static bool has_option(const Optimizer& optimizer, const char* name) {
     tn_value value;
     tn_status* const absent = detail::api.object->group_option(optimizer.get(), 0, name, &value);
@@ -456,7 +498,8 @@ class Scheduler {
 
   Optimizer optimizer_;
   Schedule schedule_;
-  std::vector<double> own_;  // of the groups
+  std::vector<double> own_;   // of the groups
+  std::vector<double> last_;  // what they were given
   int64_t step_ = 0;
   bool has_betas_ = false;
 };
