@@ -3,6 +3,8 @@
 // needed, and the result does not depend on the order of threads.
 #include "pack.h"
 
+#include <algorithm>
+
 namespace tenon::ops_pack {
 namespace {
 
@@ -23,7 +25,6 @@ Tensor two_folded(Fold fold, const Tensor& a, const Tensor& b) {
 }
 
 Tensor zeros_as(const Tensor& x) { return prim::fill(x.sizes(), 0, x.dtype(), x.device()); }
-Tensor ones_as(const Tensor& x) { return prim::fill(x.sizes(), 1, x.dtype(), x.device()); }
 
 // What src [.., n, ..] makes at each place of x where there is any of it; elsewhere 0.
 Tensor folded_runs(Fold fold, const Tensor& x, int64_t d, const Tensor& index, const Tensor& src) {
@@ -53,19 +54,25 @@ struct Scatter {
 
 Tensor reduced_at(const Scatter& s, const Tensor& x, const Tensor& index, const Tensor& src) {
   const int64_t d = s.dim;
-  const auto with_ones = [&](const Tensor& to) {  // int64, how many meet
-    return prim::scatter(to, d, index, ones_as(index), true);
+  // How many meet, int64, from `first` on; to broadcast over x: what an expanded index repeats is
+  // counted once.
+  const auto counted_from = [&](int first) {
+    Tensor once = index;
+    Sizes sizes = sizes_of(x);
+    for (int64_t k = 0; k < x.dim(); ++k) {
+      if (k == d || index.strides()[size_t(k)] != 0 || index.size(k) != x.size(k)) continue;
+      once = prim::slice(once, k, 0, 1);
+      sizes[size_t(k)] = std::min<int64_t>(sizes[size_t(k)], 1);
+    }
+    const Tensor to = spread(sizes, first, int64, x.device());
+    return prim::scatter(to, d, once, spread(once.sizes(), 1, int64, x.device()), true);
   };
-  const auto at_places = [&] {
-    const Tensor none = spread(x.sizes(), 0, int64, x.device());
-    return gt(with_ones(none), 0);
-  };
+  const auto at_places = [&] { return gt(counted_from(0), 0); };
   if (s.fold == Fold::sum || s.fold == Fold::mean) {
     const Tensor from = s.include_self ? x : where(at_places(), zeros_as(x), x);
     const Tensor total = prim::scatter(from, d, index, src, true);
     if (s.fold == Fold::sum) return total;
-    const Tensor first = prim::fill(x.sizes(), s.include_self ? 1 : 0, int64, x.device());
-    const Tensor count = clamp_min(with_ones(first), 1);
+    const Tensor count = clamp_min(counted_from(s.include_self ? 1 : 0), 1);
     return x.dtype().is_float() ? as_dtype(div(total, as_dtype(count, x.dtype())), x.dtype())
                                 : as_dtype(div(total, count, "floor"), x.dtype());
   }

@@ -308,6 +308,13 @@ void launch_scatter(const tn_call* call) {
                      [&]<typename Tag>(Tag) { scatter_add<Tag::dtype>(call->host, x, grain); });
 }
 
+// The register that elements are computed in where that is of their own type, else -1.
+template <tn_dtype D>
+constexpr int kRegister = D == TN_FLOAT32   ? int{kF32}
+                          : D == TN_FLOAT64 ? int{kF64}
+                          : D == TN_INT64   ? int{kI64}
+                                            : -1;
+
 // y = x, and at each place the largest or smallest of what index sends there, with that of x or
 // without. A NaN is beyond every number.
 template <tn_dtype D>
@@ -322,20 +329,22 @@ void scatter_extreme(const tn_host* host, const Indexed& x, int64_t grain, bool 
         each_element<T>(x, step, row, [](T& far, const T& near) { far = near; });
       });
     }
-    // Written in any case: which is larger is a guess that a processor gets wrong half of the time.
-    const auto fold = [&](auto beats) {
-      x.each_row(begin, end, [&](const Indexed::Row& row) {
-        each_element<T>(x, step, row, [beats](T& far, const T& near) {
-          const auto there = Format<D>::widen(far), here = Format<D>::widen(near);
-          far = (here != here) | beats(here, there) ? near : far;
-        });
+    x.each_row(begin, end, [&](const Indexed::Row& row) {
+      if constexpr (kRegister<D> >= 0) {
+        if (step.are_whole) {
+          Cell cells[2];
+          cells[0].p = reinterpret_cast<char*>(static_cast<T*>(x.near.data) + row.near);
+          cells[1].p = reinterpret_cast<char*>(far_row<T>(x, row));
+          const int opcode = largest ? TN_I_MAX : TN_I_MIN;
+          const StepFn fold = table().binary[opcode][kRegister<D>][kVV];
+          return fold(cells, {fold, 1, 0, 1, 0}, x.row_size);
+        }
+      }
+      each_element<T>(x, step, row, [largest](T& far, const T& near) {
+        const auto there = Format<D>::widen(far), here = Format<D>::widen(near);
+        if (here != here || (largest ? here > there : here < there)) far = near;
       });
-    };
-    if (largest) {
-      fold([](auto here, auto there) { return here > there; });
-    } else {
-      fold([](auto here, auto there) { return here < there; });
-    }
+    });
   });
 }
 
