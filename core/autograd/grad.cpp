@@ -1,6 +1,7 @@
 #include "autograd/grad.h"
 
 #include <algorithm>
+#include <atomic>
 #include <unordered_set>
 
 #include "autograd/record.h"
@@ -26,6 +27,17 @@ GradKeeper* keeper_of(const Tensor* t) {
   return retained != nullptr ? retained->keeper.get() : nullptr;
 }
 
+// Of a leaf, made where it has none yet: by one of the threads that share the tensor.
+Leaf* leaf_of(Tensor* t) {
+  const std::atomic_ref<Counted*> meta(t->meta);
+  Counted* found = meta.load(std::memory_order_acquire);
+  if (found != nullptr) return static_cast<Leaf*>(found);
+  Ref<Leaf> made(new Leaf);
+  if (!meta.compare_exchange_strong(found, made.get(), std::memory_order_acq_rel))
+    return static_cast<Leaf*>(found);
+  return made.take();
+}
+
 }  // namespace
 
 Status set_requires_grad(Tensor* t, bool on) {
@@ -49,7 +61,7 @@ Status set_requires_grad(Tensor* t, bool on) {
                  "requires_grad: {} was made in inference mode; clone it outside inference mode",
                  tensor_text(t));
   }
-  if (t->meta == nullptr) t->meta = new Leaf;
+  leaf_of(t);
   t->flags |= TN_TENSOR_REQUIRES_GRAD;
   return nullptr;
 }
@@ -58,7 +70,7 @@ TensorRef grad_of(const Tensor* t) {
   if (t->meta == nullptr) {
     if ((thread_state.modes & kModeRecord) == 0 || !t->is_leaf()) [[likely]]
       return {};
-    const_cast<Tensor*>(t)->meta = new Leaf;  // in which a recording sees that there was none
+    leaf_of(const_cast<Tensor*>(t));  // in which a recording sees that there was none
   }
   if (t->is_leaf()) return static_cast<const Leaf*>(t->meta)->grad();
   const GradKeeper* keeper = keeper_of(t);
@@ -81,11 +93,8 @@ Status set_grad(Tensor* t, Tensor* grad) {
     return error(TN_FAILED_PRECONDITION,
                  "grad: {} is not a leaf, and keeps no gradient (retain_grad)", tensor_text(t));
   }
-  if (t->meta == nullptr) {
-    if (grad == nullptr) return nullptr;
-    t->meta = new Leaf;
-  }
-  static_cast<Leaf*>(t->meta)->set_grad(TensorRef::retaining(grad));
+  if (t->meta == nullptr && grad == nullptr) return nullptr;
+  leaf_of(t)->set_grad(TensorRef::retaining(grad));
   return nullptr;
 }
 

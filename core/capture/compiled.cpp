@@ -40,32 +40,22 @@ std::string unfit(std::span<tn_tensor* const> arguments) {
   return "";
 }
 
-// What a recorded call made of the autograd of an argument, which it saw as another tensor: a
-// history by a write in place, a leaf that asks for a gradient, a gradient. False: nothing.
-Status carry_over(Tensor* made, Tensor* given, size_t i, bool* changed) {
+// What a recorded call made of the autograd of a tensor that stood for another: a history by a write
+// in place, a leaf that asks for a gradient, a gradient, hooks. False: nothing.
+Status carry_over(const Tensor* made, Tensor* given, bool* changed) {
   const TensorRef grad = grad_of(made);
-  *changed = made->grad_fn != nullptr || made->requires_grad() || grad;
-  if (!*changed) return nullptr;
-  if (made->grad_fn != nullptr) {
-    Node* const node = grad_fn_of(made);
-    if (given->base == nullptr) {
-      set_history(given, node, made->output_number);
-      return nullptr;
-    }
-    // The node of the first write, which stands for what the view was before.
-    if (node->n_edges() > 0 && node->edge(0).node == nullptr)
-      return rebase_history(given, node, made->output_number, 0);
-    return error(TN_UNSUPPORTED,
-                 "a compiled function wrote values with a history to argument {}, a view, more "
-                 "than once; write to a clone, or pass the tensor that it shows",
-                 i);
-  }
-  if (given->meta == nullptr && made->meta != nullptr) {  // with its hooks and its gradient
+  if (made->grad_fn == nullptr && !made->requires_grad() && !grad) return nullptr;
+  *changed = true;
+  // A view's own is made from its base's when it is asked for.
+  if (made->grad_fn != nullptr && made->base == nullptr)
+    set_history(given, grad_fn_of(made), made->output_number);
+  if (given->meta == nullptr && made->meta != nullptr) {
     made->meta->retain();
     given->meta = made->meta;
   }
-  if (made->requires_grad()) TN_TRY(set_requires_grad(given, true));
-  return set_grad(given, grad.get());
+  if (made->grad_fn != nullptr) return nullptr;
+  if (made->requires_grad() && made->is_leaf()) TN_TRY(set_requires_grad(given, true));
+  return made->is_leaf() ? set_grad(given, grad.get()) : nullptr;
 }
 
 // The first argument that shows the same storage.
@@ -122,7 +112,8 @@ std::string arguments_text(const std::vector<int64_t>& key) {
 // The memory of another storage, told apart from it: while a function is recorded, what it was
 // given and what it holds itself must not be taken for one.
 struct ShadowStorage final : tn_storage {
-  explicit ShadowStorage(tn_storage* original) : of(original) {
+  // A shadow that another function kept stands for its original.
+  explicit ShadowStorage(tn_storage* given) : of(given->original ? given->original : given) {
     of->retain();
     memory = of->memory;
     bytes = of->bytes;
@@ -162,14 +153,8 @@ class Shadows {
         shadows_[i] = StorageRef(new ShadowStorage(t->storage));
         recorder->expect_argument(shadows_[i].get(), static_cast<uint32_t>(i), t->byte_offset);
       }
-      tn_storage* storage = shadows_[i].get();
-      storage->retain();
-      Tensor* made =
-          make_tensor(storage, as_tensor(t)->size_span(), t->strides,
-                      static_cast<int64_t>(t->byte_offset / kItemSize[t->dtype]), t->dtype);
-      made->flags |= t->flags & TN_TENSOR_INFERENCE;
-      held_[i] = TensorRef(made);
-      tensors_[i] = made;
+      held_[i] = stand_in(as_tensor(t), shadows_[i].get());
+      tensors_[i] = held_[i].get();
     }
     return nullptr;
   }
@@ -180,28 +165,36 @@ class Shadows {
   // for a gradient is an argument, and a result that shows one of them shows its storage. What
   // remains of a shadow the function has kept: then `held` is set.
   Status settle(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results,
-                GraphRecorder* recorder, bool* held) {
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      if (!shadows_[i]) continue;
-      auto* shadow = static_cast<ShadowStorage*>(shadows_[i].get());
+                GraphRecorder* recorder, bool* held, bool* changed) {
+    StatusHolder failed;
+    const auto keep_first = [&](Status status) {
+      StatusHolder later(status);
+      if (!failed) failed.set(later.take());
+    };
+    for (const StorageRef& s : shadows_) {
+      if (!s) continue;
+      auto* shadow = static_cast<ShadowStorage*>(s.get());
       const uint32_t now = shadow->version.load(std::memory_order_relaxed);
       shadow->of->version.fetch_add(now - shadow->version_then, std::memory_order_relaxed);
       shadow->version_then = now;
-      TN_TRY(order(shadow->of));
-      bool changed;
-      TN_TRY(carry_over(held_[i].get(), as_tensor(arguments[i]), i, &changed));
-      if (changed) recorder->refuse(fmt::format("argument {} gets a gradient or a history", i));
+      keep_first(order(shadow->of));
     }
+    for (const StandIn& root : roots_) keep_first(carry_over(root.made.get(), root.given, changed));
+    for (size_t i = 0; i < held_.size(); ++i) {
+      if (!held_[i] || held_[i]->base == nullptr) continue;
+      keep_first(carry_over(held_[i].get(), as_tensor(arguments[i]), changed));
+    }
+    if (*changed) recorder->refuse("an argument gets a gradient or a history");
     for (tn_tensor*& result : results) {
-      for (size_t i = 0; i < shadows_.size(); ++i) {
-        const StorageRef& s = shadows_[i];
+      for (const StorageRef& s : shadows_) {
         if (result == nullptr || !s || result->storage != s.get()) continue;
         const TensorRef over_shadow(as_tensor(std::exchange(result, nullptr)));
-        result = shown(over_shadow.get(), arguments, i);
+        keep_first(show(over_shadow.get(), arguments, s.get(), &result));
       }
     }
     tensors_.clear();
     held_.clear();
+    roots_.clear();
     for (const StorageRef& shadow : shadows_) {
       if (!shadow) continue;
       const auto own = static_cast<uint32_t>(std::ranges::count_if(
@@ -212,28 +205,60 @@ class Shadows {
       auto* const kept = static_cast<ShadowStorage*>(shadow.get());
       kept->original = kept->of;
     }
-    return nullptr;
+    return failed.take();
   }
 
  private:
-  // A result that shows the shadow of argument i, over the argument's own storage: an argument, a
-  // view of one, or another tensor that shares its memory.
-  tn_tensor* shown(const Tensor* over_shadow, std::span<tn_tensor* const> arguments, size_t i) {
-    const auto offset =
-        static_cast<int64_t>(over_shadow->byte_offset / kItemSize[over_shadow->dtype]);
-    for (size_t k = 0; k < held_.size(); ++k) {
-      if (over_shadow == held_[k].get())
-        return TensorRef::retaining(as_tensor(arguments[k])).take();
-      if (!held_[k] || over_shadow->base != held_[k].get()) continue;
-      Tensor* view = make_view_unchecked(as_tensor(arguments[k]), over_shadow->size_span(),
-                                         over_shadow->strides, offset);
-      view->view_flags |= over_shadow->view_flags;
-      return view;
+  // A tensor that is no view, and what stands for it.
+  struct StandIn {
+    Tensor* given;
+    TensorRef made;
+  };
+
+  static TensorRef over(tn_storage* storage, const Tensor* t) {
+    storage->retain();
+    const auto offset = static_cast<int64_t>(t->byte_offset / kItemSize[t->dtype]);
+    Tensor* made = make_tensor(storage, t->size_span(), t->strides, offset, t->dtype);
+    made->flags |= t->flags & TN_TENSOR_INFERENCE;
+    return TensorRef(made);
+  }
+  static TensorRef view_of(Tensor* root, const Tensor* t) {
+    const auto offset = static_cast<int64_t>(t->byte_offset / kItemSize[t->dtype]);
+    Tensor* view = make_view_unchecked(root, t->size_span(), t->strides, offset);
+    view->flags |= t->flags & TN_TENSOR_INFERENCE;
+    view->view_flags |= t->view_flags;
+    return TensorRef(view);
+  }
+  // Views of one tensor are views of what stands for it, so that a write to one is seen by the others.
+  TensorRef stand_in(Tensor* t, tn_storage* shadow) {
+    const bool is_view = t->base != nullptr && t->base->dtype == t->dtype;
+    Tensor* const root = is_view ? t->base : t;
+    auto known = std::ranges::find(roots_, root, &StandIn::given);
+    if (known == roots_.end()) {
+      roots_.push_back({root, over(shadow, root)});
+      known = roots_.end() - 1;
     }
-    tn_storage* of = static_cast<ShadowStorage*>(shadows_[i].get())->of;
-    of->retain();
-    return make_tensor(of, over_shadow->size_span(), over_shadow->strides, offset,
-                       over_shadow->dtype);
+    return is_view ? view_of(known->made.get(), t) : known->made;
+  }
+
+  // A result that shows a shadow, over the storage that it stands for: an argument, a view of one, or
+  // another tensor that shares its memory.
+  Status show(const Tensor* over_shadow, std::span<tn_tensor* const> arguments, tn_storage* shadow,
+              tn_tensor** result) {
+    for (size_t k = 0; k < held_.size(); ++k) {
+      if (over_shadow != held_[k].get()) continue;
+      *result = TensorRef::retaining(as_tensor(arguments[k])).take();
+      return nullptr;
+    }
+    const auto root = std::ranges::find_if(
+        roots_, [&](const StandIn& r) { return r.made.get() == over_shadow->base; });
+    TensorRef shown = root != roots_.end()
+                          ? view_of(root->given, over_shadow)
+                          : over(static_cast<ShadowStorage*>(shadow)->of, over_shadow);
+    bool changed = false;
+    TN_TRY(carry_over(over_shadow, shown.get(), &changed));
+    *result = shown.take();
+    return nullptr;
   }
   // The stream's work before and behind it knows the original alone.
   static Status order(tn_storage* storage) {
@@ -245,6 +270,7 @@ class Shadows {
   std::vector<tn_tensor*> tensors_;
   std::vector<StorageRef> shadows_;
   std::vector<TensorRef> held_;
+  std::vector<StandIn> roots_;
 };
 
 }  // namespace
@@ -316,8 +342,9 @@ Status Compiled::record(Signature* signature, std::span<tn_tensor* const> argume
     const GraphRecorder::Listening listening(&recorder);
     failed = run(shadows.tensors(), results);
   }
-  bool held = false, again = false;
-  StatusHolder lost(guarded([&] { return shadows.settle(arguments, results, &recorder, &held); }));
+  bool held = false, changed = false, again = false;
+  StatusHolder lost(
+      guarded([&] { return shadows.settle(arguments, results, &recorder, &held, &changed); }));
   if (failed == nullptr) failed = lost.take();
   if (failed == nullptr) {
     ++n_recordings_;
@@ -328,7 +355,8 @@ Status Compiled::record(Signature* signature, std::span<tn_tensor* const> argume
     release_results(results);
     return failed;
   }
-  signature->is_final = !again || ++signature->tries == kMaxTries;
+  // What it does to its arguments it will do again.
+  signature->is_final = !again || changed || ++signature->tries == kMaxTries;
   return nullptr;
 }
 

@@ -10,6 +10,7 @@
 #include "primitive/convert.h"
 #include "registry/arguments.h"
 #include "tensor/slots.h"
+#include "tensor/view.h"
 
 namespace tenon {
 namespace {
@@ -128,9 +129,16 @@ Status DeviceReplay::copy_arguments(const LaunchGraph& graph, std::span<tn_tenso
       TN_TRY(copy_bytes(inputs_[i].get(), at, theirs, span.begin, span.end - span.begin));
       continue;
     }
+    const auto shows = [&](const tn_tensor* t) { return t != nullptr && t->storage == theirs; };
+    if (std::ranges::any_of(
+            arguments, [&](const tn_tensor* t) { return shows(t) && may_overlap(as_tensor(t)); })) {
+      TN_TRY(copy_bytes(theirs, span.begin, inputs_[i].get(), at, span.end - span.begin));
+      version_of(theirs).fetch_add(1, std::memory_order_relaxed);
+      continue;
+    }
     // Element by element: what lies between them is others', who may be writing it.
     for (tn_tensor* t : arguments) {
-      if (t == nullptr || t->storage != theirs) continue;
+      if (!shows(t)) continue;
       const uint64_t begin = at + (t->byte_offset - span.begin);
       inputs_[i]->retain();
       const TensorRef ours(make_tensor(inputs_[i].get(), as_tensor(t)->size_span(), t->strides,

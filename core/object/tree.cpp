@@ -92,7 +92,7 @@ void set_data(Tensor* tensor, const Tensor* other) {
   tensor->storage = other->storage;
   // Behind any version that a saved tensor noted, so that a backward over the old values is
   // refused.
-  tensor->storage->version.store(version, std::memory_order_relaxed);
+  version_of(tensor->storage).store(version, std::memory_order_relaxed);
   std::copy_n(other->strides, other->ndim, const_cast<int64_t*>(tensor->strides));
   tensor->data = other->data;
   tensor->dtype = other->dtype;

@@ -140,16 +140,16 @@ static Status copy_as(Tensor* x, tn_device device, tn_dtype dtype, bool in_order
   const bool goes_on = non_blocking_copies && device == kCpu && allocation_listener == nullptr &&
                        has_pinned_memory(x->device);
   Tensor* made;
-  if (goes_on) {
-    TN_TRY(empty_pinned(x->size_span(), dtype, x->device, &made));
-  } else if (in_order && !x->is_contiguous() && is_dense(x)) {
+  TN_TRY(goes_on ? empty_pinned(x->size_span(), dtype, x->device, &made)
+                 : empty_tensor(x->size_span(), dtype, device, &made));
+  if (in_order && !x->is_contiguous() && is_dense(x)) {
+    const TensorRef rows(made);
     int32_t order[TN_MAX_RANK];
     int64_t strides[TN_MAX_RANK];
     dimension_order(x, order);
     strides_in_order(x->size_span(), order, strides);
-    TN_TRY(empty_strided(x->size_span(), strides, dtype, device, &made));
-  } else {
-    TN_TRY(empty_tensor(x->size_span(), dtype, device, &made));
+    rows->storage->retain();
+    made = make_tensor(rows->storage, x->size_span(), strides, 0, dtype);
   }
   TensorRef hold(made);
   if (device.type != TN_DEVICE_META) TN_TRY(copy_into(made, x));

@@ -15,7 +15,7 @@ namespace tenon {
 // A new row-major tensor; dtype TN_DTYPE_NONE keeps.
 [[nodiscard]] Status copy_to(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result);
 // A new tensor with the dimensions in the order in which they lie in x, where x is dense: so images
-// stay channels-last. Row-major otherwise, and in pinned memory.
+// stay channels-last. Row-major otherwise.
 [[nodiscard]] Status copy_in_order(Tensor* x, tn_device device, tn_dtype dtype, Tensor** result);
 [[nodiscard]] Status fill(Tensor* x, const tn_value& number);
 // Row-major values to host memory and back; waits for the device.

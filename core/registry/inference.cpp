@@ -24,7 +24,8 @@ Status OutputMetas::check() const {
   const bool may_choose = std::ranges::any_of(
       op_->schema.arguments, [](const Argument& a) { return a.type == Type::kDevice; });
   for (const tn_meta& meta : std::span(metas_, count())) {
-    if (op_->infer == nullptr || may_choose || meta.device == device) continue;
+    if (op_->infer == nullptr || may_choose || meta.device == device || meta.device == kCpu)
+      continue;
     return error(TN_INTERNAL, "{}: infer of plugin '{}' gives {} for a call on {}",
                  op_->schema.name, op_->plugin, device_text(meta.device), device_text(device));
   }

@@ -15,8 +15,16 @@ constinit ExpressionRef lower{"_lower(Tensor row, Tensor column, int k) -> Tenso
 constinit ExpressionRef masked{"_masked(Tensor mask, Tensor x) -> Tensor", "where(mask, x, 0)"};
 constinit ExpressionRef masked_bool{"_masked_bool(Tensor mask, Tensor x) -> Tensor", "mask and x"};
 
-bool is_channels_last(const Tensor& x) {
-  return x.dim() >= 3 && !x.is_contiguous() && channels_to_end(x).is_contiguous();
+// Are all of them, where some are [0], channels-last images, and not all row-major, too?
+bool are_channels_last(Tensors xs) {
+  bool some = false;
+  for (uint32_t i = 0; i < xs.size(); ++i) {
+    const Tensor x = xs[i];
+    if (x.dim() == 1 && x.numel() == 0) continue;
+    if (x.dim() < 3 || !channels_to_end(x).is_contiguous()) return false;
+    some = some || !x.is_contiguous();
+  }
+  return some;
 }
 
 // All but `dim` must agree; dtypes promote. Tensors [0] are passed over, as PyTorch does.
@@ -48,9 +56,7 @@ Tensor joined(Tensors xs, int64_t dim) {
     }
   }
   // Channels-last images stay so.
-  bool is_last = first.dim() >= 3;
-  for (uint32_t i = 0; is_last && i < xs.size(); ++i)
-    is_last = is_channels_last(xs[i]) || (xs[i].dim() == 1 && xs[i].numel() == 0);
+  const bool is_last = are_channels_last(xs);
   if (is_last) std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());
   Tensor result = Tensor::empty(sizes, dtype, first.device());
   if (is_last) result = channels_from_end(result).detach();  // and no view

@@ -230,6 +230,131 @@ TEST(CompileHistories, AnArgumentThatIsGivenBackIsTheArgument) {
   });
 }
 
+// Of two arguments, eager and compiled; `body` says what it saw.
+using Pair = std::function<Tensor(Tensor, Tensor)>;
+void expect_same_pair(const Pair& f, const std::function<std::string(const Pair&)>& body) {
+  load_all();
+  const auto compiled = tn::compile([f](Tensor a, Tensor b) { return f(a, b); });
+  for (int i = 0; i < 6; ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(body([&](Tensor a, Tensor b) { return compiled(a, b); }), body(f));
+  }
+}
+
+TEST(CompileHistories, ArgumentsOfOneMemory) {
+  Tensor w, u;
+  const auto begin = [&] {
+    w = weight();
+    u = weight();
+  };
+  // Written through one, read through the other, a view.
+  expect_same_pair(
+      [&](Tensor x, Tensor v) {
+        x.mul_(w);
+        return (v * 2).sum();
+      },
+      [&](const Pair& f) {
+        begin();
+        const Tensor x = tn::ones({2, 3}), y = f(x, x.select(0, 0));
+        if (y.requires_grad()) y.backward();
+        return asks(y) + gradient_text(w);
+      });
+  // The same tensor twice, a tensor and its view, and one view twice: written in turn.
+  const Pair in_turn = [&](Tensor a, Tensor b) {
+    b.mul_(w);
+    a.mul_(w);
+    return Tensor();
+  };
+  for (const int kind : {0, 1, 2}) {
+    SCOPED_TRACE(kind);
+    expect_same_pair(in_turn, [&](const Pair& f) {
+      begin();
+      const Tensor x = tn::ones({2, 3}), v = x.select(0, 0);
+      kind == 0 ? f(x, x) : kind == 1 ? f(x, v) : f(v, x.select(0, 0));
+      x.sum().backward();
+      return gradient_text(w);
+    });
+  }
+  expect_same_pair(
+      [&](Tensor a, Tensor b) {
+        b.copy_(w);
+        a.mul_(u);
+        return Tensor();
+      },
+      [&](const Pair& f) {
+        begin();
+        const Tensor x = tn::ones({2, 3});
+        f(x.select(0, 0), x.select(0, 0));
+        x.sum().backward();
+        return gradient_text(w) + gradient_text(u);
+      });
+  // A view twice with a history; another argument that is written without one.
+  expect_same_pair(
+      [&](Tensor v, Tensor z) {
+        v.mul_(w);
+        v.mul_(w);
+        z.add_(1);
+        return Tensor();
+      },
+      [&](const Pair& f) {
+        begin();
+        const Tensor base = tn::ones({2, 3}), z = ones(), loss = (u * z).sum();
+        f(base.select(0, 0), z);
+        base.sum().backward();
+        return gradient_text(w) + text(z) + outcome([&] {
+                 loss.backward();
+                 return gradient_text(u);
+               });
+      });
+}
+
+TEST(CompileHistories, ResultsOverAnArgumentHaveTheirOwn) {
+  Tensor w;
+  const std::vector<std::function<Tensor(Tensor)>> functions = {
+      [&](Tensor x) {
+        const Tensor y = x.detach();
+        y.mul_(w);
+        return y;
+      },
+      [](Tensor x) { return x.detach().requires_grad_(); },
+      [](Tensor x) { return x.narrow(0, 0, 2).requires_grad_(); },
+      [&](Tensor x) {
+        x.mul_(w);
+        x.retain_grad();
+        return Tensor();
+      }};
+  for (size_t k = 0; k < functions.size(); ++k) {
+    SCOPED_TRACE(k);
+    expect_same_pair([&](Tensor x, Tensor) { return functions[k](x); },
+                     [&](const Pair& f) {
+                       w = weight();
+                       const Tensor x = ones(), y = f(x, Tensor());
+                       const Tensor z = y.defined() ? y : x;
+                       (z * 2).sum().backward();
+                       return asks(z) + gradient_text(w) + gradient_text(z);
+                     });
+  }
+}
+
+// What one function kept is given to another.
+TEST(CompileHistories, WhatWasKeptOfAnArgumentHasItsVersion) {
+  load_all();
+  Tensor kept;
+  const Tensor w = weight(), x = ones();
+  const auto f = tn::compile([&](Tensor t) {
+    kept = t;
+    return t + 1;
+  });
+  const auto g = tn::compile([&](Tensor t) { return (w * t).sum(); });
+  x.add_(1);
+  x.add_(1);
+  f(x);
+  x.add_(1);
+  const Tensor loss = g(kept);
+  x.add_(1);
+  expect_error([&] { loss.backward(); }, "was changed in place");
+}
+
 TEST(CompileHistories, GradientsOfArgumentsAndOfWhatItHolds) {
   const auto read = [](const Tensor& from, const Tensor& x) {
     return from.grad().defined() ? from.grad() * x : x * 0;

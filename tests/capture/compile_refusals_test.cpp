@@ -59,7 +59,7 @@ TEST_P(CompileRefusals, OfArguments) {
         x.requires_grad_();
         return (x * 2).detach();
       },
-      "argument 0 gets a gradient or a history");
+      "an argument gets a gradient or a history");
   expect_eager(
       [](Between*) -> Function {
         auto kept = std::make_shared<std::vector<Tensor>>();
