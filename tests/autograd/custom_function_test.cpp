@@ -209,6 +209,13 @@ struct Linear : tn::Function<Linear> {
   }
   static inline std::vector<bool> seen;
 };
+// With defaults of C++'s behind it.
+struct Scaled : tn::Function<Scaled> {
+  static Tensor forward(tn::Context&, Tensor x, std::optional<Tensor> y = {}, double k = 3) {
+    return y ? x * k + *y : x * k;
+  }
+  static Tensor backward(tn::Context&, Tensor g) { return g; }
+};
 TEST(CustomFunction, AnOptionalTensorIsLeftOutOrNone) {
   load_all();
   const Tensor x = tn::ones({2, 3}, tn::float64),
@@ -224,6 +231,9 @@ TEST(CustomFunction, AnOptionalTensorIsLeftOutOrNone) {
   run(Linear::apply(x, weight, std::nullopt), without);
   run(Linear::apply(x, weight, Tensor()), without);
   run(Linear::apply(x, weight, std::optional<Tensor>()), without);
+  EXPECT_EQ(Scaled::apply(x, tn::none).to_vector<double>()[0], 3);
+  EXPECT_EQ(Scaled::apply(x).to_vector<double>()[0], 3);
+  EXPECT_EQ(Scaled::apply(x, x, 2.0).to_vector<double>()[0], 3);
   const Flags with = {false, true, true, true};
   run(Linear::apply(x, weight, bias), with);
   run(Linear::apply(x, weight, std::optional<Tensor>(bias)), with);

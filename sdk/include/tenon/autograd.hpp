@@ -196,29 +196,43 @@ class Context {
 };
 
 namespace detail {
-// Has forward, which is no template, n parameters behind the context, or more that are optional
-// tensors?
-template <typename Parameters, size_t n, size_t i = n>
-constexpr bool takes_as_many() {
-  constexpr size_t kCount = std::tuple_size_v<Parameters>;
-  if constexpr (i > kCount) {
-    return false;
-  } else if constexpr (i == kCount) {
-    return true;
-  } else {
-    return std::is_same_v<std::tuple_element_t<i, Parameters>, std::optional<Tensor>> &&
-           takes_as_many<Parameters, n, i + 1>();
-  }
-}
 template <typename Derived>
 using ForwardParameters = typename Tail<ArgsOf<decltype(&Derived::forward)>>::type;
+template <typename Derived, size_t... I>
+constexpr bool takes_first(std::index_sequence<I...>) {
+  using Parameters = ForwardParameters<Derived>;
+  return requires(typename Derived::Context & c, std::tuple_element_t<I, Parameters> & ... p) {
+    Derived::forward(c, p...);
+  };
+}
+// How many arguments forward is called with where n are given: those, where the parameters behind
+// them have defaults, or all, where these are optional tensors. -1: forward is a template or
+// overloaded, or takes no n.
 template <typename Derived, size_t n>
-constexpr bool takes_arguments() {
+constexpr int forward_arguments() {
   if constexpr (requires { &Derived::forward; }) {
-    return takes_as_many<ForwardParameters<Derived>, n>();
-  } else {
-    return false;
+    constexpr size_t kCount = std::tuple_size_v<ForwardParameters<Derived>>;
+    if constexpr (n <= kCount) {
+      if constexpr (takes_first<Derived>(std::make_index_sequence<n>())) {
+        return int(n);
+      } else if constexpr (!takes_first<Derived>(std::make_index_sequence<kCount>())) {
+        return -1;
+      } else {
+        bool optional = true;
+        [&]<size_t... I>(std::index_sequence<I...>) {
+          using Parameters = ForwardParameters<Derived>;
+          ((optional =
+                optional &&
+                (I < n ||
+                 std::is_same_v<std::tuple_element_t<I, Parameters>, std::optional<Tensor>>)),
+           ...);
+        }
+        (std::make_index_sequence<kCount>());
+        return optional ? int(kCount) : -1;
+      }
+    }
   }
+  return -1;
 }
 }  // namespace detail
 
@@ -242,11 +256,10 @@ class Function {
   struct Apply {
     template <typename... Given>
     auto operator()(const Given&... given) const {
-      constexpr size_t kCount = sizeof...(Given);
-      if constexpr (detail::takes_arguments<Derived, kCount>()) {
-        using Parameters = detail::ForwardParameters<Derived>;
-        return Function::template run_as<Parameters>(
-            std::tie(given...), std::make_index_sequence<std::tuple_size_v<Parameters>>());
+      constexpr int kCount = detail::forward_arguments<Derived, sizeof...(Given)>();
+      if constexpr (kCount >= 0) {
+        return Function::template run_as<detail::ForwardParameters<Derived>>(
+            std::tie(given...), std::make_index_sequence<size_t(kCount)>());
       } else {
         return Function::run(detail::as_tensor(given)...);
       }

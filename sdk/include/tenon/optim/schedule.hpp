@@ -389,8 +389,8 @@ inline Schedule ChainedScheduler(std::vector<Schedule> schedules) {
   return Rates{std::move(schedules)};
 }
 
-// Sets the rates of an optimizer's groups, each by the rate that the group had when it was first
-// seen, and the momentum of all groups where the schedule has one: the first of the option betas, or
+// Sets the rates of an optimizer's groups, each by a rate of its own, which leads to the rate that
+// the group had when it was first seen, or that something else set since (Schedule::going_on), and the momentum of all groups where the schedule has one: the first of the option betas, or
 // the option momentum. Making one sets those of step 0. Changes an object, so one thread at a time.
 class Scheduler {
  public:
