@@ -23,7 +23,7 @@ std::vector<std::unique_ptr<const KernelList>>& old_lists() {
 
 // Takes the place of every function of an op after shutdown.
 template <typename... Args>
-Status after_shutdown(Args...) {
+Status op_after_shutdown(Args...) {
   return make_status(TN_FAILED_PRECONDITION, "plugins were shut down");
 }
 
@@ -314,11 +314,11 @@ void Registry::close() {
   for (Op* op : s.ops) {
     each_formula(*op, [](Op& f) {
       f.kernels.clear();
-      if (f.vjp != nullptr) f.vjp = after_shutdown;
+      if (f.vjp != nullptr) f.vjp = op_after_shutdown;
     });
-    if (op->view != nullptr) op->view = after_shutdown;
-    if (op->decompose != nullptr) op->decompose = after_shutdown;
-    if (op->infer != nullptr) op->infer = after_shutdown;
+    if (op->view != nullptr) op->view = op_after_shutdown;
+    if (op->decompose != nullptr) op->decompose = op_after_shutdown;
+    if (op->infer != nullptr) op->infer = op_after_shutdown;
   }
 }
 

@@ -1,19 +1,11 @@
 // tenon bench amp: training steps in float32 and under autocast to bfloat16, in turn, so that what
 // else the machine does slows both.
-#include <algorithm>
-
 #include <tenon/tenon.hpp>
 
 #include "bench.h"
 
 namespace tenon::cli {
 namespace {
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<int64_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 std::function<void()> made(const std::string& name, Dtype lower) {
   for (const Case& one : network_cases(lower)) {

@@ -29,11 +29,6 @@ double nanoseconds_of(const std::function<void()>& run) {
   return static_cast<double>(since(start));
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 }  // namespace
 
 // The two take turns, so that what else the machine does meets both.

@@ -12,7 +12,7 @@ namespace tenon::cli {
 namespace {
 namespace po = boost::program_options;
 
-int run(const Line& line) {
+int run_devices(const Line& line) {
   load_all_plugins();
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   Table table({"device", "description"});
@@ -46,7 +46,7 @@ Command devices_command() {
   command.options.add_options()                      //
       ("json", po::bool_switch(), "as a JSON list")  //
       ("help,h", "this text");
-  command.run = run;
+  command.run = run_devices;
   return command;
 }
 

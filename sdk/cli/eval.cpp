@@ -23,7 +23,7 @@ void print_scores(const std::vector<Score>& scores, const Training& training, bo
   fmt::print("{}\n", document.dump(2));
 }
 
-int run(const Line& line) {
+int run_eval(const Line& line) {
   if (!line.has("weights")) throw UsageError("eval: --weights FILE is missing");
   const std::string weights = path_of(line, "--weights");
   Overrides overrides{.device = name_of(line, "device")};
@@ -57,7 +57,7 @@ Command eval_command() {
       ("json", po::bool_switch(), "the result as one JSON object")             //
       ("help,h", "this text");
   add_amp_options(command.options, "evaluate");
-  command.run = run;
+  command.run = run_eval;
   return command;
 }
 

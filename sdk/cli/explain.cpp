@@ -15,18 +15,18 @@
 namespace tenon::cli {
 namespace {
 namespace po = boost::program_options;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // What `body` did: the list of calls in the host's document.
 template <typename Body>
-Json recorded(Body body) {
-  return Json::parse(tenon::explain(body))["calls"];
+OrderedJson recorded(Body body) {
+  return OrderedJson::parse(tenon::explain(body))["calls"];
 }
 
-Json record_step(const Training& training) {
+OrderedJson record_step(const Training& training) {
   const auto [x, y] = first_batch(training);
   const Tensor input = x.to(training.device), target = y.to(training.device);
-  Json phases;
+  OrderedJson phases;
   Tensor loss;
   phases["forward"] = recorded([&] {
     const auto scope = training.scope();
@@ -37,17 +37,17 @@ Json record_step(const Training& training) {
   return phases;
 }
 
-const Json& member(const Json& json, const char* name) {
-  static const Json kNone = Json::array();
+const OrderedJson& member(const OrderedJson& json, const char* name) {
+  static const OrderedJson kNone = OrderedJson::array();
   const auto found = json.find(name);
   return found == json.end() ? kNone : *found;
 }
 
 // "linear [64, 64]·[128, 64]·[128]"
-std::string call_text(const Json& call) {
+std::string call_text(const OrderedJson& call) {
   std::vector<std::string> shapes;
   constexpr size_t kShown = 4;
-  for (const Json& arg : member(call, "args")) {
+  for (const OrderedJson& arg : member(call, "args")) {
     if (shapes.size() == kShown) {
       shapes.push_back(fmt::format("(+{})", member(call, "args").size() - kShown));
       break;
@@ -65,19 +65,19 @@ void add_once(std::vector<std::string>& list, std::string text) {
   if (std::ranges::find(list, text) == list.end()) list.push_back(std::move(text));
 }
 
-std::string kernel_text(const Json& call) {
+std::string kernel_text(const OrderedJson& call) {
   std::vector<std::string> kernels;
-  for (const Json& kernel : member(call, "kernels")) {
+  for (const OrderedJson& kernel : member(call, "kernels")) {
     add_once(kernels, fmt::format("{} {}{}", kernel["plugin"].get<std::string>(),
                                   kernel["kernel"].get<std::string>(),
                                   kernel["pair"].get<bool>() ? " (pair)" : ""));
   }
   if (!kernels.empty()) return joined(kernels);
-  const Json& nested = member(call, "calls");
+  const OrderedJson& nested = member(call, "calls");
   if (nested.empty()) return "view";
   if (nested.size() > 3) return fmt::format("decomposed: {} calls", nested.size());
   std::vector<std::string> names;
-  for (const Json& inner : nested) names.push_back(inner["call"].get<std::string>());
+  for (const OrderedJson& inner : nested) names.push_back(inner["call"].get<std::string>());
   return "decomposed: " + joined(names);
 }
 
@@ -85,10 +85,10 @@ std::string kernel_text(const Json& call) {
 class Kernels {
  public:
   explicit Kernels(std::string type) : type_(std::move(type)) {
-    for (const Json& op : Json::parse(ops_json())) {
+    for (const OrderedJson& op : OrderedJson::parse(ops_json())) {
       const auto schema = op.at("schema").get<std::string>();
       const std::string name = schema.substr(0, schema.find('('));
-      for (const Json& kernel : op.at("kernels")) {
+      for (const OrderedJson& kernel : op.at("kernels")) {
         if (kernel.at("device") == type_) {
           own_.insert(name);
         } else {
@@ -117,28 +117,29 @@ class Kernels {
   std::map<std::string, std::vector<std::string>> others_;
 };
 
-std::string why_text(const Json& call, const Kernels& kernels) {
+std::string why_text(const OrderedJson& call, const Kernels& kernels) {
   std::vector<std::string> reasons;
-  for (const Json& refusal : member(call, "refusals")) {
+  for (const OrderedJson& refusal : member(call, "refusals")) {
     add_once(reasons, fmt::format("{}: {}", refusal["plugin"].get<std::string>(),
                                   refusal["reason"].get<std::string>()));
   }
   if (reasons.empty() && call.value("decomposed", false)) {
     reasons = kernels.reasons(call["call"].get<std::string>());
   }
-  for (const Json& note : member(call, "notes")) add_once(reasons, note.get<std::string>());
+  for (const OrderedJson& note : member(call, "notes")) add_once(reasons, note.get<std::string>());
   return joined(reasons, "; ");
 }
 
-void add_rows(Table& table, const Json& calls, const Kernels& kernels, int depth, bool nested) {
-  for (const Json& call : calls) {
+void add_rows(Table& table, const OrderedJson& calls, const Kernels& kernels, int depth,
+              bool nested) {
+  for (const OrderedJson& call : calls) {
     table.add({fmt::format("{:{}}{}", "", 2 * depth, call_text(call)), kernel_text(call),
                why_text(call, kernels)});
     if (nested) add_rows(table, member(call, "calls"), kernels, depth + 1, nested);
   }
 }
 
-int run(const Line& line) {
+int run_explain(const Line& line) {
   const bool compiled = line.flag("compiled");
   if (compiled && line.flag("nested"))
     throw UsageError("explain: --nested shows calls, --compiled launches; expected one of them");
@@ -150,7 +151,7 @@ int run(const Line& line) {
     explain_compiled(training, line.flag("json"));
     return 0;
   }
-  const Json phases = record_step(training);
+  const OrderedJson phases = record_step(training);
   if (line.flag("json")) {
     fmt::print("{}\n", phases.dump(2));
     return 0;
@@ -182,7 +183,7 @@ Command explain_command() {
       ("json", po::bool_switch(), "as one JSON object")                        //
       ("help,h", "this text");
   add_amp_options(command.options, "run the step");
-  command.run = run;
+  command.run = run_explain;
   return command;
 }
 

@@ -215,7 +215,7 @@ void find_vocabulary(Training& training, NamedTensors& state, const std::string&
   }
 }
 
-int run(const Line& line) {
+int run_generate(const Line& line) {
   if (!line.has("weights")) throw UsageError("generate: --weights FILE is missing");
   const std::string weights = path_of(line, "--weights");
   const std::string prompt = line.get("prompt");
@@ -275,7 +275,7 @@ Command generate_command() {
        "where to compute (tenon devices), instead of the file's, or the cpu")  //
       ("help,h", "this text");
   add_amp_options(command.options, "compute");
-  command.run = run;
+  command.run = run_generate;
   return command;
 }
 

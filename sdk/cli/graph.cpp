@@ -57,7 +57,7 @@ class PartFile {
   const std::string path_;
 };
 
-int run(const Line& line) {
+int run_graph(const Line& line) {
   const std::string svg = line.has("svg") ? path_of(line, "--svg") : "";
   const std::string dot = line.has("dot") ? path_of(line, "--dot") : "";
   if (!dot.empty() && dot == svg)
@@ -95,7 +95,7 @@ Command graph_command() {
       ("device", po::value<std::string>()->value_name("NAME"),
        "where to compute (tenon devices), instead of the file's, or the cpu")  //
       ("help,h", "this text");
-  command.run = run;
+  command.run = run_graph;
   return command;
 }
 

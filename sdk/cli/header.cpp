@@ -15,7 +15,7 @@
 namespace tenon::cli {
 namespace {
 namespace po = boost::program_options;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // What finds an op of the pack: the standard pack's names need no prefix.
 constexpr std::string_view kStandardPack = "ops.";
@@ -26,8 +26,8 @@ std::string plugin_id(const std::string& given) {
   load_all_plugins();
   if (is_path) load_plugin(given.find('/') == given.npos ? "./" + given : given);
   std::vector<std::string> ids;
-  const Json list = Json::parse(plugins_json());
-  for (const Json& plugin : list.at("plugins")) {
+  const OrderedJson list = OrderedJson::parse(plugins_json());
+  for (const OrderedJson& plugin : list.at("plugins")) {
     if (plugin.at("state") != "loaded") continue;
     const std::string id = plugin.at("id"), from = plugin.at("from");
     if (id == given) return id;
@@ -39,8 +39,8 @@ std::string plugin_id(const std::string& given) {
                                printable(given), did_you_mean(given, ids)));
 }
 
-bool has_flag(const Json& op, const char* flag) {
-  const Json& flags = op.at("flags");
+bool has_flag(const OrderedJson& op, const char* flag) {
+  const OrderedJson& flags = op.at("flags");
   return std::ranges::find(flags, flag) != flags.end();
 }
 
@@ -48,13 +48,13 @@ bool has_flag(const Json& op, const char* flag) {
 // all.
 std::vector<FaceEntry> entries_of(const std::string& id, const std::string& group) {
   std::vector<FaceEntry> entries;
-  const auto add = [&](FaceEntry entry, const Json& from) {
+  const auto add = [&](FaceEntry entry, const OrderedJson& from) {
     entry.doc = from.at("doc");
     entry.group = from.at("group");
     if (entry.schema.name.starts_with('_') || (!group.empty() && entry.group != group)) return;
     entries.push_back(std::move(entry));
   };
-  for (const Json& op : Json::parse(ops_json())) {
+  for (const OrderedJson& op : OrderedJson::parse(ops_json())) {
     if (op.at("plugin") != id) continue;
     FaceEntry entry{FaceEntry::Kind::op, parse_face_schema(op.at("schema").get<std::string>())};
     const std::string name = op.at("name");
@@ -67,8 +67,8 @@ std::vector<FaceEntry> entries_of(const std::string& id, const std::string& grou
     entry.operands = (op.at("kind") == "expression" && tensors > 1) || has_flag(op, "numbers");
     add(std::move(entry), op);
   }
-  const Json list = Json::parse(plugins_json());
-  for (const Json& factory : list.at("factories")) {
+  const OrderedJson list = OrderedJson::parse(plugins_json());
+  for (const OrderedJson& factory : list.at("factories")) {
     if (factory.at("plugin") != id) continue;
     add({factory.at("kind") == "optimizer" ? FaceEntry::Kind::optimizer : FaceEntry::Kind::layer,
          parse_face_schema(factory.at("schema").get<std::string>())},
@@ -179,7 +179,7 @@ std::string namespace_of(const Line& line, const std::string& id) {
   return space;
 }
 
-int run(const Line& line) {
+int run_header(const Line& line) {
   const std::string group = name_of(line, "group"), methods = name_of(line, "methods");
   if (!methods.empty() && line.has("namespace"))
     throw UsageError("--methods is of Tensor's own namespace; expected no --namespace");
@@ -217,7 +217,7 @@ Command header_command() {
       ("methods", po::value<std::string>()->value_name("WHAT"),
        "declarations or definitions of Tensor's methods")  //
       ("help,h", "this text");
-  command.run = run;
+  command.run = run_header;
   return command;
 }
 

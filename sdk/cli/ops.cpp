@@ -15,13 +15,13 @@
 namespace tenon::cli {
 namespace {
 namespace po = boost::program_options;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // How a call on a device of this type would run: the kernels that are asked first, then what the op
 // is without one.
-std::string runs_as(const Json& op, const std::string& type) {
+std::string runs_as(const OrderedJson& op, const std::string& type) {
   std::vector<std::string> ways;
-  for (const Json& kernel : op.at("kernels")) {
+  for (const OrderedJson& kernel : op.at("kernels")) {
     if (kernel.at("device") != type) continue;
     ways.push_back(fmt::format("{} of {}", kernel.at("pair") == true ? "pair" : "kernel",
                                kernel.at("plugin").get<std::string>()));
@@ -36,24 +36,24 @@ std::string runs_as(const Json& op, const std::string& type) {
   } else if (kind == "decomposition") {
     ways.push_back("decomposed");
   } else if (ways.empty()) {
-    const Json& flags = op.at("flags");
+    const OrderedJson& flags = op.at("flags");
     const bool library = std::ranges::find(flags, "library") != flags.end();
     ways.push_back(library ? "absent (library)" : "absent");
   }
   return joined(ways, ", else ");
 }
 
-std::vector<std::string> names_of(const Json& list) {
+std::vector<std::string> names_of(const OrderedJson& list) {
   std::vector<std::string> names;
-  for (const Json& entry : list) names.push_back(entry.at("name"));
+  for (const OrderedJson& entry : list) names.push_back(entry.at("name"));
   return names;
 }
 
 // Where a kernel of the op is, and how the op runs on devices that have none.
-std::string kernels_text(const Json& op) {
+std::string kernels_text(const OrderedJson& op) {
   std::string text;
-  for (const Json& kernel : op.at("kernels")) {
-    const Json& dtypes = kernel.at("dtypes");
+  for (const OrderedJson& kernel : op.at("kernels")) {
+    const OrderedJson& dtypes = kernel.at("dtypes");
     text += fmt::format(
         "  {}: {} of {}, priority {}, {}\n", kernel.at("device").get<std::string>(),
         kernel.at("pair") == true ? "kernel with its backward" : "kernel",
@@ -71,7 +71,7 @@ std::string formula_text(const std::string& formula) {
 }
 
 // All there is to say of one op.
-std::string described(const Json& op) {
+std::string described(const OrderedJson& op) {
   std::string text = fmt::format("{}\n", op.at("schema").get<std::string>());
   if (const std::string doc = op.at("doc"); !doc.empty()) text += doc + "\n";
   text += fmt::format("\nname      {}\nplugin    {}\n", op.at("name").get<std::string>(),
@@ -85,12 +85,12 @@ std::string described(const Json& op) {
 }
 
 // One op, or a layer or an optimizer, by its name; an op of the standard pack also without "ops.".
-std::string described(const std::string& name, const Json& ops) {
-  for (const Json& op : ops) {
+std::string described(const std::string& name, const OrderedJson& ops) {
+  for (const OrderedJson& op : ops) {
     if (op.at("name") == name || op.at("name") == "ops." + name) return described(op);
   }
-  const Json factories = Json::parse(plugins_json()).at("factories");
-  for (const Json& factory : factories) {
+  const OrderedJson factories = OrderedJson::parse(plugins_json()).at("factories");
+  for (const OrderedJson& factory : factories) {
     if (factory.at("name") != name) continue;
     return fmt::format(
         "{}\n{}\n\nplugin    {}\nkind      {}\n", factory.at("schema").get<std::string>(),
@@ -108,23 +108,23 @@ std::string described(const std::string& name, const Json& ops) {
 
 // How it gets its gradient, as the page says it: pairs of `cpu` alone count, since other devices are
 // not there on every machine that writes the page.
-std::string gradient_of(const Json& op) {
+std::string gradient_of(const OrderedJson& op) {
   const std::string gradient = op.at("gradient");
   if (gradient != "pair" || op.at("kind") != "decomposition") return gradient;
-  for (const Json& kernel : op.at("kernels")) {
+  for (const OrderedJson& kernel : op.at("kernels")) {
     if (kernel.at("device") == "cpu" && kernel.at("pair") == true) return gradient;
   }
   return "decomposition";
 }
 
 // A page of all that the ops, layers and optimizers say of themselves, by plugin and group.
-std::string markdown(const Json& ops) {
+std::string markdown(const OrderedJson& ops) {
   std::string text =
       "# Ops, layers and optimizers\n\nWhat the bundled plugins bring, as they say it themselves: "
       "`tenon ops --markdown` writes this page.\n`tenon ops NAME` adds the formula and the kernels "
       "of a device.\n";
   std::string section;
-  const auto entry = [&](const Json& e, const std::string& kind, const std::string& name) {
+  const auto entry = [&](const OrderedJson& e, const std::string& kind, const std::string& name) {
     if (name.starts_with('_')) return;
     const std::string group = e.at("group"), title = kind + (group.empty() ? "" : ": " + group);
     if (title != section) text += fmt::format("\n## {}\n", section = title);
@@ -134,12 +134,12 @@ std::string markdown(const Json& ops) {
     text += fmt::format("\nGradient: {}. Autocast: {}.\n", gradient_of(e),
                         e.at("amp").get<std::string>());
   };
-  for (const Json& op : ops) {
+  for (const OrderedJson& op : ops) {
     const std::string name = op.at("name"), plugin = op.at("plugin");
     entry(op, "Ops of the plugin `" + plugin + "`", name.substr(plugin.size() + 1));
   }
-  const Json list = Json::parse(plugins_json());
-  for (const Json& factory : list.at("factories")) {
+  const OrderedJson list = OrderedJson::parse(plugins_json());
+  for (const OrderedJson& factory : list.at("factories")) {
     const std::string plugin = factory.at("plugin");
     const bool is_optimizer = factory.at("kind") == "optimizer";
     entry(factory,
@@ -150,7 +150,7 @@ std::string markdown(const Json& ops) {
 }
 
 // A page with the class of each op under autocast, by plugin and group.
-std::string autocast_page(const Json& ops) {
+std::string autocast_page(const OrderedJson& ops) {
   const std::vector<std::string> classes = {"lower", "float32", "widest", "none"};
   std::string text =
       "# Autocast: the class of each op\n\n"
@@ -165,7 +165,7 @@ std::string autocast_page(const Json& ops) {
       "[training.md](training.md#mixed-precision) "
       "has those there are.\n";
   std::string section;
-  for (const Json& op : ops) {
+  for (const OrderedJson& op : ops) {
     const std::string name = op.at("name"), plugin = op.at("plugin"), group = op.at("group");
     const std::string own = name.substr(plugin.size() + 1);
     if (own.starts_with('_')) continue;
@@ -182,9 +182,9 @@ std::string autocast_page(const Json& ops) {
   return text;
 }
 
-std::string as_json(const Json& ops, const std::string& type) {
-  Json list = Json::array();
-  for (Json op : ops) {
+std::string as_json(const OrderedJson& ops, const std::string& type) {
+  OrderedJson list = OrderedJson::array();
+  for (OrderedJson op : ops) {
     op["device"] = type;
     op["runs_as"] = runs_as(op, type);
     list.push_back(std::move(op));
@@ -192,7 +192,7 @@ std::string as_json(const Json& ops, const std::string& type) {
   return list.dump(2) + "\n";
 }
 
-int run(const Line& line) {
+int run_ops(const Line& line) {
   std::vector<std::string> forms;
   if (line.has("NAME")) forms.emplace_back("NAME");
   for (const char* form : {"json", "markdown", "autocast"})
@@ -201,7 +201,7 @@ int run(const Line& line) {
     throw UsageError(fmt::format("{} are there, expected one of them", joined(forms, " and ")));
   load_all_plugins();
   const std::string type = find_device(line.get("device")).type();
-  const Json ops = Json::parse(ops_json());
+  const OrderedJson ops = OrderedJson::parse(ops_json());
   if (line.has("NAME")) {
     fmt::print("{}", described(line.get("NAME"), ops));
     return 0;
@@ -215,7 +215,7 @@ int run(const Line& line) {
     return 0;
   }
   Table table({"op", "on " + type, "gradient", "autocast", "schema"});
-  for (const Json& op : ops) {
+  for (const OrderedJson& op : ops) {
     table.add({op.at("name"), runs_as(op, type), op.at("gradient"), op.at("amp"), op.at("schema")});
   }
   fmt::print("{}", table.text());
@@ -240,7 +240,7 @@ Command ops_command() {
       ("autocast", po::bool_switch(),
        "the page docs/autocast.md, of the plugins that are loaded")  //
       ("help,h", "this text");
-  command.run = run;
+  command.run = run_ops;
   return command;
 }
 

@@ -14,7 +14,7 @@ namespace po = boost::program_options;
 
 std::string or_dash(const std::string& text) { return text.empty() ? "–" : text; }
 
-int run(const Line& line) {
+int run_plugins(const Line& line) {
   if (line.flag("json") && line.flag("factories")) {
     throw UsageError("plugins: --json has the factories, too; give one of --json and --factories");
   }
@@ -61,7 +61,7 @@ Command plugins_command() {
        "the layers, optimizers and other objects that they make, each with its options")  //
       ("json", po::bool_switch(), "as one JSON object")                                   //
       ("help,h", "this text");
-  command.run = run;
+  command.run = run_plugins;
   return command;
 }
 

@@ -30,7 +30,7 @@ std::atomic<bool> asked{false};  // plugins were loaded, so there is a list of t
   __builtin_unreachable();
 }
 
-void say(const std::string& message) noexcept {
+void say_by_itself(const std::string& message) noexcept {
   const std::string line = "tenon: " + messages::cleaned(message) + "\n";
   // Without stdio: the thread that ends the process may be another than the one that prints.
   [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, line.data(), line.size());
@@ -49,9 +49,9 @@ bool ended_early() { return guarded == ::getpid(); }
       who = fmt::format("plugin '{}' ({})", plugin.id, plugin.from);
       when = "while it was loaded";
     }
-    say(fmt::format("{} ended the process by {}, {}", who, how, when));
+    say_by_itself(fmt::format("{} ended the process by {}, {}", who, how, when));
   } catch (...) {
-    say("a plugin ended the process before the command was done");
+    say_by_itself("a plugin ended the process before the command was done");
   }
   leave(EXIT_FAILURE);
 }

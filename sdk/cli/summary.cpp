@@ -32,7 +32,7 @@ nlohmann::ordered_json json_of(const Summary& summary) {
           {"layers", std::move(layers)}};
 }
 
-int run(const Line& line) {
+int run_summary(const Line& line) {
   Training training;
   prepare(training, path_of(line, "FILE.json"),
           {.device = name_of(line, "device"), .forward_alone = true});
@@ -58,7 +58,7 @@ Command summary_command() {
        "where to compute (tenon devices), instead of the file's, or the cpu")  //
       ("json", po::bool_switch(), "as one JSON object")                        //
       ("help,h", "this text");
-  command.run = run;
+  command.run = run_summary;
   return command;
 }
 

@@ -274,7 +274,7 @@ void begin_with(const Training& training, const std::string& weights) {
   load_weights(training, state, weights);
 }
 
-int run(const Line& line) {
+int run_train(const Line& line) {
   const bool json = line.flag("json");
   const std::string save = line.has("save") ? path_of(line, "--save") : "";
   const std::string init = line.has("init") ? path_of(line, "--init") : "";
@@ -353,7 +353,7 @@ Command train_command() {
   add_amp_options(command.options, "train");
   RunFolder::add_options(command.options);
   Checkpoints::add_options(command.options);
-  command.run = run;
+  command.run = run_train;
   return command;
 }
 
