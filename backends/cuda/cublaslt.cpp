@@ -1,56 +1,26 @@
 #include "cublaslt.h"
 
-#include <map>
-#include <mutex>
-
 namespace cuda {
 
 CublasLt cublaslt = {};
 
 namespace {
 
-std::mutex mutex;
-auto& handles = *new std::map<int32_t, cublasLtHandle_t>;
-
-tn_status* open_cublaslt() {
+std::string open_cublaslt() {
   Library library("libcublasLt.so." + std::to_string(CUDA_VERSION / 1000));
   CublasLt table = {};
   if (library.is_whole()) {
     TN_CUDA_CUBLASLT(TN_CUDA_FILL)
   }
-  if (!library.is_whole())
-    return error(host, TN_NOT_FOUND, "no cuBLASLt, which multiplies matrices (%s)",
-                 library.why().c_str());
-  cublaslt = table;
-  return nullptr;
+  if (library.is_whole()) cublaslt = table;
+  return library.why();
 }
 
 }  // namespace
 
-tn_status* find_cublaslt(int32_t index, cublasLtHandle_t* handle) {
-  const std::lock_guard lock(mutex);
-  if (!cublaslt.cublasLtCreate) TN_CUDA_TRY(open_cublaslt());
-  cublasLtHandle_t& found = handles[index];
-  if (!found) TN_CUBLASLT_CALL(index, cublasLtCreate, &found);
-  *handle = found;
-  return nullptr;
-}
-
-void log_failure(cublasStatus_t result, const char* entry) {
-  if (result == CUBLAS_STATUS_SUCCESS) return;
-  log_failure(
-      error(host, TN_INTERNAL, "%s: %s (cuda)", entry, cublaslt.cublasLtGetStatusString(result)));
-}
-
-tn_status* status_of(cublasStatus_t result, const char* entry, int32_t index) {
-  if (result == CUBLAS_STATUS_SUCCESS) return nullptr;
-  tn_code code = TN_INTERNAL;
-  if (lacks_memory(result)) code = TN_OUT_OF_MEMORY;
-  if (result == CUBLAS_STATUS_NOT_SUPPORTED || result == CUBLAS_STATUS_ARCH_MISMATCH)
-    code = TN_UNSUPPORTED;
-  if (result == CUBLAS_STATUS_INVALID_VALUE) code = TN_INVALID_ARGUMENT;
-  return error(host, code, "%s: %s (%s:%d)", entry, cublaslt.cublasLtGetStatusString(result),
-               kDeviceName, index);
+const std::string& why_no_cublaslt() {
+  static const std::string& why = *new std::string(open_cublaslt());
+  return why;
 }
 
 }  // namespace cuda

@@ -27,6 +27,9 @@ struct CublasLt {
 };
 extern CublasLt cublaslt;
 
+// Opens the library at the first call. Empty: it is open. By any thread.
+const std::string& why_no_cublaslt();
+
 // The handle of a device, whose context is current; it lives as long as the process.
 tn_status* find_cublaslt(int32_t index, cublasLtHandle_t* handle);
 

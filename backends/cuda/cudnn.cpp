@@ -5,6 +5,8 @@
 #include <atomic>
 #include <mutex>
 
+#include "cublaslt.h"
+
 namespace cuda {
 
 Cudnn cudnn = {};
@@ -25,6 +27,10 @@ std::string open_cudnn() {
   if (!library.is_whole())
     return has_older() ? "cuDNN 8 is here (libcudnn.so.8), and cuDNN 9 is needed"
                        : "no cuDNN (" + library.why() + ")";
+  // It opens cuBLASLt by its name alone, and ends the process where the loader does not find it. What is
+  // open here it finds, wherever the file lies.
+  if (const std::string& why = why_no_cublaslt(); !why.empty())
+    return "cuDNN needs cuBLASLt (" + why + ")";
   Cudnn table = {};
   TN_CUDA_CUDNN(TN_CUDA_FILL)
   if (!library.is_whole()) return "cuDNN is incomplete (" + library.why() + ")";

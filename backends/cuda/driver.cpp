@@ -18,7 +18,9 @@ Driver driver = {};
 
 namespace {
 
-std::atomic<bool> used = false;    // the driver was initialized here
+std::atomic<bool> used = false;  // the driver was initialized here
+// The driver said that it ends with the process: what static objects still give back then is nobody's loss.
+std::atomic<bool> has_ended = false;
 std::atomic<bool> forked = false;  // so it was in the process that this one is a fork of
 
 // Written by open_driver alone, but for contexts. Never destroyed: the host may use it behind exit.
@@ -143,6 +145,10 @@ tn_status* status_of(CUresult result, const char* entry, int32_t index) {
     case CUDA_ERROR_NOT_SUPPORTED:
       code = TN_UNSUPPORTED;
       break;
+    case CUDA_ERROR_DEINITIALIZED:
+      has_ended.store(true, std::memory_order_relaxed);
+      code = TN_FAILED_PRECONDITION;
+      break;
     case CUDA_ERROR_ILLEGAL_STATE:
     case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:  // no graph comes of it, and that is all
     case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
@@ -181,7 +187,7 @@ tn_status* status_of(CUresult result, const char* entry, int32_t index) {
 
 void log_failure(tn_status* status) {
   if (!status) return;
-  if (!is_fork()) host->log(2, host->status_message(status));
+  if (!is_fork() && !has_ended) host->log(2, host->status_message(status));
   host->status_free(status);
 }
 

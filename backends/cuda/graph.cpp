@@ -17,7 +17,7 @@ namespace {
 Stream& stream_of(tn_stream* stream) { return *static_cast<Stream*>(stream->handle); }
 
 tn_status* begin(Stream& stream) {
-  auto graph = std::make_unique<Graph>(Graph{stream.index, nullptr, nullptr});
+  auto graph = std::make_unique<Graph>(stream.index);
   TN_CUDA_TRY(make_place(stream.index, stream.handle, &graph->place));
 #ifdef TENON_CUDA_CUDNN
   prepare_cudnn(stream.index);
@@ -42,12 +42,13 @@ tn_status* end(Stream& stream, void** made) {
   return failed;
 }
 
-tn_status* launch(const Graph& graph, Stream& stream) {
+tn_status* launch(Graph& graph, Stream& stream) {
   // Who waits for the stream on another thread takes the place out behind the launch, not before it.
   const std::lock_guard lock(stream.mutex);
   std::vector<PlacePtr>& places = stream.launched;
   if (std::find(places.begin(), places.end(), graph.place) == places.end())
     places.push_back(graph.place);
+  const std::lock_guard alone(graph.launching);
   TN_CUDA_CALL(stream.index, cuGraphLaunch, graph.handle, stream.handle);
   return nullptr;
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <vector>
@@ -84,6 +85,21 @@ tn_status* compile_anew(const std::string& text, const std::string& architecture
   return nullptr;
 }
 
+// NVRTC opens a second library, of its functions for devices, by its name alone. Where it was itself found by
+// its path, that one lies beside it and the loader does not look there; what is open it finds. Without
+// it NVRTC says so itself.
+void open_builtins(const Nvrtc& table) {
+  int major = 0, minor = 0;
+  Dl_info file = {};
+  if (table.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS ||
+      dladdr(reinterpret_cast<void*>(table.nvrtcVersion), &file) == 0 || !file.dli_fname)
+    return;
+  const std::filesystem::path beside = std::filesystem::path(file.dli_fname).parent_path();
+  const std::string name =
+      "libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor);
+  dlopen((beside / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 }  // namespace
 
 tn_status* open_nvrtc() {
@@ -95,6 +111,7 @@ tn_status* open_nvrtc() {
   if (!library.is_whole())
     return error(host, TN_NOT_FOUND, "no NVRTC, which compiles the kernels (%s)",
                  library.why().c_str());
+  open_builtins(table);
   nvrtc = table;
   return nullptr;
 }

@@ -161,6 +161,27 @@ static constexpr uint32_t kKept = 1;
 
 constinit thread_local std::vector<Ref<tn_storage>>* captured_workspaces = nullptr;
 
+// What a graph's kernels work in lives as long as the graph. They run one after the other, so a call
+// gets the smallest that is large enough and belongs to calls that are over: the graph alone retains it.
+static Status captured_workspace(tn_device device, Stream* stream, uint64_t bytes,
+                                 tn_storage** workspace) {
+  auto& captured = *captured_workspaces;
+  tn_storage* best = nullptr;
+  for (const Ref<tn_storage>& each : captured) {
+    if (each->refs.load(std::memory_order_acquire) == 1 && each->device == device &&
+        each->bytes >= bytes && (best == nullptr || each->bytes < best->bytes))
+      best = each.get();
+  }
+  if (best == nullptr) {
+    captured.reserve(captured.size() + 1);
+    TN_TRY(allocate_storage(device, stream, bytes, &best));
+    captured.push_back(Ref<tn_storage>(best));
+  }
+  best->retain();
+  *workspace = best;
+  return nullptr;
+}
+
 Status call_workspace(const tn_call* call, uint64_t bytes, void** data) {
   if (call == nullptr || data == nullptr) [[unlikely]]
     return invalid("workspace: the call or the place for the result is NULL");
@@ -171,11 +192,14 @@ Status call_workspace(const tn_call* call, uint64_t bytes, void** data) {
     auto& workspaces = host_call->workspaces;
     workspaces.reserve(workspaces.size() + 1);
     tn_storage* workspace;
-    TN_TRY(
-        allocate_storage(host_call->device, static_cast<Stream*>(call->stream), bytes, &workspace));
+    if (captured_workspaces != nullptr) [[unlikely]] {
+      TN_TRY(captured_workspace(host_call->device, static_cast<Stream*>(call->stream), bytes,
+                                &workspace));
+    } else {
+      TN_TRY(allocate_storage(host_call->device, static_cast<Stream*>(call->stream), bytes,
+                              &workspace));
+    }
     workspaces.push_back(workspace);
-    if (captured_workspaces != nullptr) [[unlikely]]
-      captured_workspaces->push_back(Ref<tn_storage>::retaining(workspace));
     *data = workspace->memory;
     return nullptr;
   });

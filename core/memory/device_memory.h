@@ -88,6 +88,7 @@ class DeviceMemory {
   static void take_out(FreeBlocks* blocks, Block* block);
   Block* split(Block* block, uint64_t bytes, std::unique_ptr<Block> rest);
   Block* merge(Block* left, Block* right);
+  uint64_t segment_for(uint64_t bytes);
   // *refusal: what the backend said where there is no memory.
   [[nodiscard]] Status grow(Stream* stream, uint64_t bytes, Block** block, StatusHolder* refusal);
   [[nodiscard]] Status take_segment(uint64_t bytes, void** memory, StatusHolder* refusal);

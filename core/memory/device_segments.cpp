@@ -13,17 +13,32 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kSmallSegment = uint64_t{2} << 20;
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kPage = 2 * kMiB;  // GPUs map whole ones
+constexpr uint64_t kSmallSegment = kPage;
+constexpr uint64_t kMiddleSegment = 10 * kPage;
 
 }  // namespace
+
+// What to take for a request of so many bytes: small ones share a segment, and so do middling ones, each of
+// which would waste up to a page.
+uint64_t DeviceMemory::segment_for(uint64_t bytes) {
+  if (!kCaching || !may_split_) return bytes;
+  uint64_t segment = (bytes + kPage - 1) / kPage * kPage;
+  if (bytes <= kSmallRequest) {
+    if (granularity_ > 4096) return bytes;
+    segment = kSmallSegment;
+  } else if (bytes <= kMiddleSegment / 2) {
+    segment = kMiddleSegment;
+  }
+  return has_room(16 * segment) ? segment : bytes;
+}
 
 // Takes a segment from the backend, after making room if need be. NULL: there is none.
 Status DeviceMemory::grow(Stream* stream, uint64_t requested, Block** block,
                           StatusHolder* refusal) {
   const uint64_t bytes = rounded(requested);
-  const bool small = kCaching && may_split_ && bytes <= kSmallRequest && granularity_ <= 4096;
-  uint64_t segment = bytes;
-  if (small && has_room(16 * kSmallSegment)) segment = kSmallSegment;
+  uint64_t segment = segment_for(bytes);
   std::unique_ptr<Block> first = new_block(), second = new_block();
   Stream* heir = nullptr;  // of the blocks of a stream that dies
   TN_TRY(default_stream(device_, &heir));
@@ -43,13 +58,14 @@ Status DeviceMemory::grow(Stream* stream, uint64_t requested, Block** block,
     TN_TRY(take_segment(segment, &memory, refusal));
     if (memory == nullptr) return nullptr;
   }
-  const bool cut = segment != bytes;
+  const bool small = segment != bytes && bytes <= kSmallRequest;
+  const bool cut = small || segment - bytes > kSmallRequest;
   Block* made = first.release();
   made->owner = this;
   made->memory = memory;
   made->bytes = segment;
   made->stream = stream;
-  made->small = cut;
+  made->small = small;
   const std::lock_guard lock(mutex_);
   ++n_segments_;
   if (cut) insert(split(made, bytes, std::move(second)));

@@ -335,7 +335,7 @@ TEST_F(Plain, IsLostByAnErrorThatRefusesNothing) {
   state.code = TN_INTERNAL;
   tn_storage* s = nullptr;
   for (int i = 0; i < 2; ++i) {
-    StatusHolder failed(allocate_storage(device, nullptr, 5 * kMiB, &s));
+    StatusHolder failed(allocate_storage(device, nullptr, 25 * kMiB, &s));
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed.get()->code, TN_DEVICE_LOST);
     EXPECT_EQ(
@@ -378,6 +378,27 @@ TEST_F(Plain, CutsSmallBlocksOutOfOneSegmentAndJoinsThem) {
   for (int i = 0; i < 4; ++i) storages[i]->release();
   EXPECT_OK(empty_cache(device));
   EXPECT_EQ(state.taken, 0u);
+}
+
+// Devices map whole pages of 2 MiB: what a request leaves of one serves the next.
+TEST_F(Plain, CutsMiddlingBlocksOutOfOneSegmentAndTakesWholePages) {
+  if (!kCaching) GTEST_SKIP() << "nothing is cached under sanitizers";
+  std::vector<tn_storage*> storages;
+  for (int i = 0; i < 6; ++i) storages.push_back(make(device, 3 * kMiB));
+  EXPECT_EQ(state.n_allocations, 1);
+  EXPECT_EQ(state.taken, 20 * kMiB);
+  storages.push_back(make(device, 11 * kMiB + 1000));
+  EXPECT_EQ(state.taken, 32 * kMiB);
+  storages.push_back(make(device, 11 * kMiB + 1000));
+  EXPECT_EQ(state.taken, 44 * kMiB);
+  for (tn_storage* s : storages) s->release();
+  EXPECT_OK(empty_cache(device));
+  EXPECT_EQ(state.taken, 0u);
+  // Near a limit a request takes what it needs.
+  EXPECT_OK(set_memory_limit(device, 100 * kMiB));
+  make(device, 3 * kMiB)->release();
+  EXPECT_EQ(state.taken, 3 * kMiB);
+  EXPECT_OK(set_memory_limit(device, 0));
 }
 
 TEST_F(Plain, SplitsLargeBlocks) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "fake_launches.h"
 #include "on_fake.h"
@@ -147,6 +148,48 @@ TEST_F(CudaFaults, SyncLeavesGraphsAsTheyAre) {
   });
   expect_part(found, "20.000000");
   expect_part(found, "as one graph of cuda:0");
+}
+
+// An instance of a graph is launched by one thread at a time, whatever streams they work on.
+TEST_F(CudaFaults, ThreadsLaunchOneGraphInTurn) {
+  const Outcome found = run({}, []() -> std::string {
+    const tn::Device d("cuda:0");
+    const auto& capture =
+        *static_cast<const tn_capture_api*>(tn::host()->get_interface("capture/1"));
+    const Tensor x = on("cuda:0");
+    Tensor y = x + 1;
+    y.to(tn::cpu);
+    tn::check(capture.begin(d.value));
+    y += x;
+    tn_graph* graph = nullptr;
+    tn::check(capture.end(&graph));
+    std::string said[2];
+    std::thread threads[2];
+    for (int t = 0; t < 2; ++t) {
+      threads[t] = std::thread([&, t] {
+        const tn::Stream own(d);
+        const tn::StreamGuard guard(own);
+        said[t] = error_of([&] {
+          for (int i = 0; i < 300; ++i) tn::check(capture.launch(graph, d.value));
+          own.synchronize();
+        });
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    capture.destroy(graph);
+    return said[0] + said[1];
+  });
+  expect_text(found, "");
+}
+
+// 4 is CUDA_ERROR_DEINITIALIZED: what a program gives back while it ends is not worth a word.
+TEST_F(CudaFaults, WhatIsGivenBackAtTheEndOfTheDriverIsNotWarnedOf) {
+  const Outcome found = run({"TENON_FAKE_CUDA_FAIL=cuMemFree:1:4,cuMemFree:2:4"}, [] {
+    on("cuda:0");
+    return error_of([] { tn::Device("cuda:0").empty_cache(); });
+  });
+  expect_text(found, "");
+  EXPECT_EQ(found.logged, "");
 }
 
 // After a fault the context refuses everything, also to free memory; the other device goes on, and

@@ -36,12 +36,12 @@ TEST_F(CudaMemory, MemoryOfTheCacheIsGivenBackAndTheRequestRepeated) {
                   [] {
                     Tensor x = Tensor::empty({1 << 20}, tn::float32, kCuda);
                     x = {};  // in the cache now
-                    const Tensor y = tn::ones({1 << 21}, tn::float32, kCuda);
+                    const Tensor y = tn::ones({6 << 20}, tn::float32, kCuda);
                     const double sum = y.sum().item<double>();
                     return std::to_string(tn::Device(kCuda).memory_stats().reserved_bytes >> 20) +
                            " MiB, " + std::to_string(sum);
                   }),
-              "10 MiB, 2097152.000000");
+              "26 MiB, 6291456.000000");
 }
 
 // The driver takes memory for texts and graphs, too, where the cache may hold all that there is.
@@ -72,6 +72,35 @@ TEST_F(CudaMemory, AProgramGoesOnWithoutTheMemory) {
   });
   expect_part(found, "out of memory on cuda:0: wanted 8.0 MiB");
   expect_part(found, "|80.0");
+}
+
+// A graph keeps what its kernels work in, and they run one after the other: it keeps the most that one of
+// them needs.
+TEST_F(CudaMemory, TheKernelsOfAGraphShareTheirWorkspace) {
+  const Outcome found = run("", [] {
+    std::string said;
+    std::vector<uint64_t> kept;
+    for (const int sorts : {1, 6}) {
+      const tn::Device d(kCuda);
+      auto f = tn::compile([&](Tensor x) {
+        for (int i = 0; i < sorts; ++i) x = std::get<0>(tn::sort(x * -1));
+        return x * 1;
+      });
+      const Tensor x = tn::sin(tn::arange(0, 1 << 14).to(tn::float32)).to(d);
+      for (int i = 0; i < 3; ++i) f(x);
+      if (f.describe().find("as one graph of cuda:0") == std::string::npos) return f.describe();
+      const uint64_t before = d.memory_stats().allocated;
+      const Tensor y = f(x);
+      Tensor expected = x.to(tn::cpu);
+      for (int i = 0; i < sorts; ++i) expected = std::get<0>(tn::sort(expected * -1));
+      said += tn::equal(y.to(tn::cpu), expected) ? "right, " : "wrong, ";
+      kept.push_back(before);
+    }
+    // Of sorts: 8 bytes and the number of each element.
+    const uint64_t workspace = uint64_t{1 << 14} * 12;
+    return said + (kept[1] < kept[0] + workspace ? "shared" : "not shared");
+  });
+  expect_text(found, "right, right, shared");
 }
 
 // ---- The libraries

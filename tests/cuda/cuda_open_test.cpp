@@ -165,6 +165,17 @@ TEST_F(CudaOpen, NeedsCublasLtForProducts) {
 
 // ---- cuDNN
 
+// It would end the process.
+TEST_F(CudaOpen, OpensNoCudnnWithoutCublasLt) {
+  if (!has_cudnn()) GTEST_SKIP() << "the plugin is built without cuDNN";
+  use_instead("libcublasLt.so.13", "libnvrtc.so.13");
+  const cli::Outcome run = train_cnn();
+  EXPECT_HAS(run.err, "cuda: cuDNN needs cuBLASLt (libcublasLt.so.13 has no cublasLtCreate)");
+  EXPECT_HAS(run.err,
+             "no cuBLASLt, which multiplies matrices (libcublasLt.so.13 has no cublasLtCreate)");
+  EXPECT_EQ(run.code, 1);
+}
+
 TEST_F(CudaOpen, NamesTheEntryThatCudnnLacks) {
   if (!has_cudnn()) GTEST_SKIP() << "the plugin is built without cuDNN";
   use_instead("libcudnn.so.9", "libnvrtc.so.13");

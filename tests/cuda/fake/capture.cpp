@@ -13,7 +13,8 @@ struct CUgraph_st {
 };
 struct CUgraphExec_st {
   std::shared_ptr<const std::vector<fake::Work>> work;
-  fake::Place last;  // its launch before
+  fake::Place last;           // its launch before
+  bool is_launching = false;  // by a thread
 };
 
 namespace fake {
@@ -197,14 +198,21 @@ CUresult cuGraphDestroy(CUgraph graph) {
   return CUDA_SUCCESS;
 }
 
-// Behind its launch before, on whatever stream that was.
+// Behind its launch before, on whatever stream that was. An instance is not synchronized within: a second
+// thread that launches it meanwhile is refused, which the driver itself does not promise.
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle) {
   if (is_idle()) return CUDA_SUCCESS;
   ENTER(cuGraphLaunch);
   std::shared_ptr<Stream> stream;
   if (const CUresult failed = stream_here(handle, &stream)) return failed;
-  const std::lock_guard lock(mutex);
+  std::unique_lock lock(mutex);
   if (!execs.contains(exec)) return CUDA_ERROR_INVALID_HANDLE;
+  if (exec->is_launching) return CUDA_ERROR_ILLEGAL_STATE;
+  exec->is_launching = true;
+  lock.unlock();
+  std::this_thread::yield();
+  lock.lock();
+  exec->is_launching = false;
   if (stream->capture)  // a graph in a graph, which nobody needs here
     return invalidate(stream->capture.get(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   trace("launch a graph");
