@@ -9,7 +9,7 @@ namespace {
 
 struct All {
   std::mutex mutex;
-  std::vector<std::string> lines;
+  std::vector<std::string> lines, searched;
 };
 All& all() {
   static auto* instance = new All();
@@ -38,6 +38,24 @@ std::string not_loaded_text(std::string_view name) {
   if (const size_t more = all().lines.size() - shown)
     text += fmt::format("; {} more not loaded", more);
   return text;
+}
+
+void set_searched(std::vector<std::string> folders) {
+  const std::scoped_lock lock(all().mutex);
+  all().searched.swap(folders);
+}
+
+std::string none_brings(std::string_view what) {
+  std::string folders;
+  {
+    const std::scoped_lock lock(all().mutex);
+    for (const std::string& folder : all().searched)
+      folders += (folders.empty() ? "" : ", ") + printable(folder, 500);
+  }
+  if (folders.empty())
+    return fmt::format("no plugin with {} is loaded; call load_plugins() first", what);
+  return fmt::format("load_plugins() found no plugin with {} in {}{}", what, folders,
+                     not_loaded_text(""));
 }
 
 std::string suggestion(std::string_view name, const std::vector<std::string>& candidates) {

@@ -1,6 +1,10 @@
 #include "capture/compiled.h"
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <new>
+#include <unordered_set>
 
 #include "base/text.h"
 #include "memory/cache.h"
@@ -367,6 +371,53 @@ Status Compiled::replay(Signature* signature, std::span<tn_tensor* const> argume
   const Status failed = signature->graph->replay(arguments, results);
   if (failed != nullptr) release_results(results);
   return failed;
+}
+
+static std::mutex all_mutex;
+static std::unordered_set<Compiled*>& all_functions() {
+  static auto* set = new std::unordered_set<Compiled*>;
+  return *set;
+}
+
+Compiled::Compiled(tn_function_fn fn, void* self, void (*destroy)(void*), bool is_exact)
+    : fn_(fn), self_(self), destroy_(destroy), is_exact_(is_exact) {
+  [[maybe_unused]] static const int asked =
+      pthread_atfork(before_fork, behind_fork, in_child_of_fork);
+  const std::scoped_lock lock(all_mutex);
+  all_functions().insert(this);
+}
+
+Compiled::~Compiled() {
+  {
+    const std::scoped_lock lock(all_mutex);
+    all_functions().erase(this);
+  }
+  if (destroy_ != nullptr) destroy_(self_);
+}
+
+void Compiled::before_fork() {
+  all_mutex.lock();
+  for (Compiled* function : all_functions()) function->mutex_.lock();
+  hold_recorders();
+}
+
+void Compiled::behind_fork() {
+  let_recorders_go();
+  for (Compiled* function : all_functions()) function->mutex_.unlock();
+  all_mutex.unlock();
+}
+
+void Compiled::in_child_of_fork() {
+  for (Compiled* function : all_functions()) {
+    new (&function->idle_) std::condition_variable;  // who waited is gone
+    if (function->state_ == State::kIdle || function->by_ == &thread_state) continue;
+    // In whatever state they were left, nobody looks at them again.
+    for (std::unique_ptr<Signature>& left : function->signatures_) left.release();
+    function->signatures_.clear();
+    function->state_ = State::kIdle;
+  }
+  forget_other_recorders();
+  behind_fork();
 }
 
 std::unique_lock<std::mutex> Compiled::wait_for_replays() {

@@ -17,11 +17,8 @@ namespace tenon {
 // the function that is recorded may itself wait for the thread of that call.
 class Compiled final : public Counted {
  public:
-  Compiled(tn_function_fn fn, void* self, void (*destroy)(void*), bool is_exact)
-      : fn_(fn), self_(self), destroy_(destroy), is_exact_(is_exact) {}
-  ~Compiled() override {
-    if (destroy_ != nullptr) destroy_(self_);
-  }
+  Compiled(tn_function_fn fn, void* self, void (*destroy)(void*), bool is_exact);
+  ~Compiled() override;
 
   // Results are the caller's.
   [[nodiscard]] Status call(std::span<tn_tensor* const> arguments, std::span<tn_tensor*> results);
@@ -55,6 +52,12 @@ class Compiled final : public Counted {
   // False: the function is not idle, and the call runs eagerly.
   bool begin_turn();
   void set_state(State state);
+
+  // The child of a fork has the thread that forked alone. What others replay or record at that moment is
+  // not ended there: their functions are recorded anew.
+  static void before_fork();
+  static void behind_fork();
+  static void in_child_of_fork();
 
   const tn_function_fn fn_;
   void* const self_;

@@ -29,6 +29,13 @@ std::unordered_map<const tn_storage*, Followed>& followed() {
 
 }  // namespace
 
+void hold_recorders() { mutex.lock(); }
+void let_recorders_go() { mutex.unlock(); }
+void forget_other_recorders() {
+  n_open = thread_state.recording != nullptr ? 1 : 0;
+  open_recording.store(n_open > 0 ? last_number : 0, std::memory_order_relaxed);
+}
+
 GraphRecorder::GraphRecorder() : graph_(std::make_unique<LaunchGraph>()) {}
 
 GraphRecorder::~GraphRecorder() {

@@ -12,6 +12,11 @@
 
 namespace tenon {
 
+// What recorders of all threads share, held over a fork; its child has those of other threads no more.
+void hold_recorders();
+void let_recorders_go();
+void forget_other_recorders();
+
 class GraphRecorder final : public Recording {
  public:
   GraphRecorder();

@@ -93,9 +93,9 @@ const Function* find_function(std::string_view name) {
 }
 
 const std::vector<std::string>& function_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const Function& function : kFunctions) all.emplace_back(function.name);
+  static const auto& names = *[] {
+    auto* all = new std::vector<std::string>;
+    for (const Function& function : kFunctions) all->emplace_back(function.name);
     return all;
   }();
   return names;

@@ -303,7 +303,20 @@ DeviceMemory::Block* DeviceMemory::take(Stream* stream, uint64_t bytes) {
   return block;
 }
 
-// Its blocks are for the default stream from now on.
+// The smallest idle segment for such a request; NULL: there is none. Needs the mutex.
+DeviceMemory::Block* DeviceMemory::take_idle(uint64_t bytes) {
+  Block wanted;
+  wanted.bytes = bytes;
+  const auto found = idle_.lower_bound(&wanted);
+  if (found == idle_.end() || over_limit(0)) return nullptr;
+  Block* block = *found;
+  if (block->bytes > bytes + bytes / 4) return nullptr;
+  take_out(&idle_, block);
+  block->free = false;
+  return block;
+}
+
+// Its blocks are for the default stream from now on, and whole segments for any.
 void DeviceMemory::stream_died(Stream* stream) {
   Stream* heir = living(stream);
   const std::lock_guard lock(mutex_);
@@ -317,7 +330,11 @@ void DeviceMemory::stream_died(Stream* stream) {
       Block* block = *blocks.begin();
       take_out(&blocks, block);
       block->stream = heir;
-      insert(block);
+      if (block->is_segment()) {
+        idle_.insert(std::move(block->node));
+      } else {
+        insert(block);
+      }
     }
   }
 }

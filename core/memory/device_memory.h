@@ -6,7 +6,8 @@
 //     comes back at once when no other stream used it, else when those have passed (deferred.h).
 //  2. The blocks of a segment cover it without gap, in order of their addresses; no two neighbours
 //     are in the sets of one stream.
-//  3. A segment goes back to the backend whole, behind the work of its block's stream.
+//  3. A segment goes back to the backend whole, behind the work of its block's stream. Whole ones of a
+//     stream that died, whose work is done, are `idle`: any stream takes them before it asks for more.
 //  4. taken_ + blobs never grow past the limit; while they are past it (the limit came later), the
 //     cache gives nothing.
 //  5. No function of the backend is called under the mutex.
@@ -82,6 +83,7 @@ class DeviceMemory {
   bool flush_recent(StreamPool& pool);
   void count(Block* block, uint64_t bytes);
   Block* take(Stream* stream, uint64_t bytes);
+  Block* take_idle(uint64_t bytes);
   Block* take_recent(StreamPool& pool, uint64_t bytes);
   Block* take_fitting(StreamPool& pool, uint64_t bytes);
   static std::unique_ptr<Block> new_block();
@@ -89,6 +91,8 @@ class DeviceMemory {
   Block* split(Block* block, uint64_t bytes, std::unique_ptr<Block> rest);
   Block* merge(Block* left, Block* right);
   uint64_t segment_for(uint64_t bytes);
+  Block* begin_segment(Block* segment, Stream* stream, uint64_t requested,
+                       std::unique_ptr<Block> rest);
   // *refusal: what the backend said where there is no memory.
   [[nodiscard]] Status grow(Stream* stream, uint64_t bytes, Block** block, StatusHolder* refusal);
   [[nodiscard]] Status take_segment(uint64_t bytes, void** memory, StatusHolder* refusal);
@@ -108,6 +112,7 @@ class DeviceMemory {
   std::mutex mutex_;
   // All of these need the mutex.
   std::unordered_map<Stream*, StreamPool> pools_;
+  FreeBlocks idle_;
   uint64_t limit_ = 0;
   uint64_t taken_ = 0;   // bytes of segments
   uint64_t in_use_ = 0;  // bytes of blocks that are not free

@@ -46,6 +46,10 @@ Status DeviceMemory::grow(Stream* stream, uint64_t requested, Block** block,
     const std::lock_guard lock(mutex_);
     pool_of(stream);
     pool_of(heir);
+    if (Block* idle = take_idle(segment)) {
+      *block = begin_segment(idle, stream, requested, std::move(second));
+      return nullptr;
+    }
   }
   void* memory = nullptr;
   TN_TRY(take_segment(segment, &memory, refusal));
@@ -58,20 +62,26 @@ Status DeviceMemory::grow(Stream* stream, uint64_t requested, Block** block,
     TN_TRY(take_segment(segment, &memory, refusal));
     if (memory == nullptr) return nullptr;
   }
-  const bool small = segment != bytes && bytes <= kSmallRequest;
-  const bool cut = small || segment - bytes > kSmallRequest;
   Block* made = first.release();
   made->owner = this;
   made->memory = memory;
   made->bytes = segment;
-  made->stream = stream;
-  made->small = small;
   const std::lock_guard lock(mutex_);
   ++n_segments_;
-  if (cut) insert(split(made, bytes, std::move(second)));
-  count(made, requested);
-  *block = made;
+  *block = begin_segment(made, stream, requested, std::move(second));
   return nullptr;
+}
+
+// Gives a request its part of a segment that is nobody's, and the stream the rest. Needs the mutex.
+DeviceMemory::Block* DeviceMemory::begin_segment(Block* segment, Stream* stream, uint64_t requested,
+                                                 std::unique_ptr<Block> rest) {
+  const uint64_t bytes = rounded(requested);
+  segment->stream = stream;
+  segment->small = segment->bytes != bytes && bytes <= kSmallRequest;
+  const bool cut = segment->small || segment->bytes - bytes > kSmallRequest;
+  if (cut) insert(split(segment, bytes, std::move(rest)));
+  count(segment, requested);
+  return segment;
 }
 
 // NULL with success: over the limit, or the device has no more.
@@ -134,19 +144,21 @@ Status DeviceMemory::release_cached() {
     const std::lock_guard lock(mutex_);
     for (auto& [stream, pool] : pools_) flush_recent(pool);
     if (is_lost(device_)) join_pools();
-    size_t n = 0;
+    size_t n = idle_.size();
     for (const auto& [stream, pool] : pools_) n += pool.free[0].size() + pool.free[1].size();
     segments.reserve(n);
-    for (auto& [stream, pool] : pools_) {
-      for (FreeBlocks& blocks : pool.free) {
-        for (auto it = blocks.begin(); it != blocks.end();) {
-          Block* block = *it++;
-          if (!block->is_segment()) continue;
-          segments.push_back(block);
-          take_out(&blocks, block);
-        }
+    const auto release_all = [&](FreeBlocks& blocks) {
+      for (auto it = blocks.begin(); it != blocks.end();) {
+        Block* block = *it++;
+        if (!block->is_segment()) continue;
+        segments.push_back(block);
+        take_out(&blocks, block);
       }
+    };
+    for (auto& [stream, pool] : pools_) {
+      for (FreeBlocks& blocks : pool.free) release_all(blocks);
     }
+    release_all(idle_);
   }
   Stream* done = nullptr;  // blocks come stream by stream
   for (size_t i = 0; i < segments.size(); ++i) {

@@ -41,10 +41,8 @@ Status find_factory(std::string_view name, const Factory** factory) {
   *factory = find_locked(all, name);
   if (*factory != nullptr) return nullptr;
   if (all.list.empty()) {
-    return error(TN_NOT_FOUND,
-                 "no layer or optimizer is named '{}': no plugin that brings any is loaded; call "
-                 "load_plugins() first",
-                 printable(name));
+    return error(TN_NOT_FOUND, "no layer or optimizer is named '{}': {}", printable(name),
+                 none_brings("layers or optimizers"));
   }
   std::vector<std::string> names;
   std::set<std::string> plugins;

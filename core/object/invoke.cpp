@@ -93,6 +93,7 @@ Status invoke_hooked(Object* object, const Method& method, const BoundArguments&
 
 Status invoke(Object* object, std::string_view name, const tn_value* args, uint32_t n_args,
               tn_value* results, uint32_t n_results) {
+  const Ref<Object> held = Ref<Object>::retaining(object);  // a hook may let the caller's go
   std::shared_ptr<const Method> method;
   TN_TRY(find_method(object, name, &method));
   BoundArguments arguments;

@@ -233,14 +233,18 @@ Status load_all_plugins() {
     Loader& l = loader();
     if (l.closed) return closed_error();
     std::vector<SearchFolder> folders = search_folders();
-    {
-      std::lock_guard lock(l.mutex);
-      l.searched = folders;
-    }
+    std::vector<std::string> searched;
     Candidates candidates;
-    for (const SearchFolder& folder : folders) {
+    for (SearchFolder& folder : folders) {
       if (!folder.ignored.empty()) continue;
-      for (const fs::path& file : libraries_in(folder.folder)) {
+      std::error_code failed;
+      const std::vector<fs::path> files = libraries_in(folder.folder, &failed);
+      searched.push_back(folder.folder.string());
+      if (failed) searched.back() += fmt::format(" ({})", failed.message());
+      const bool is_absent = failed == std::errc::no_such_file_or_directory;
+      if (failed && !is_absent)
+        folder.ignored = fmt::format("cannot be read: {}", failed.message());
+      for (const fs::path& file : files) {
         Candidate candidate{file, identity_of(file), {}};
         if (is_loaded(candidate.identity) || candidates.contains(candidate.identity)) continue;
         StatusHolder status(look_at(&candidate));
@@ -251,6 +255,11 @@ Status load_all_plugins() {
         }
       }
     }
+    {
+      std::lock_guard lock(l.mutex);
+      l.searched = std::move(folders);
+    }
+    set_searched(std::move(searched));
     const auto there = [](const std::string& id) { return find_loaded(id) != nullptr; };
     while (std::unique_ptr<Candidate> next = candidates.next(there)) {
       if (const LoadedPlugin* other = find_loaded(next->manifest.id)) {

@@ -52,9 +52,9 @@ std::vector<SearchFolder> search_folders() {
   return folders;
 }
 
-std::vector<fs::path> libraries_in(const fs::path& folder) {
+std::vector<fs::path> libraries_in(const fs::path& folder, std::error_code* failed) {
   std::vector<fs::path> libraries;
-  std::error_code ec;
+  std::error_code& ec = *failed;
   for (fs::directory_iterator at(folder, ec), end; !ec && at != end; at.increment(ec)) {
     const fs::path& file = at->path();
     const bool is_library =

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace tenon {
@@ -17,7 +18,8 @@ struct SearchFolder {
 // privileged process.
 std::vector<SearchFolder> search_folders();
 
-// The files lib*.so in the folder, by name; none where there is no such folder.
-std::vector<std::filesystem::path> libraries_in(const std::filesystem::path& folder);
+// The files lib*.so in the folder, by name; none where it cannot be read, as `failed` says.
+std::vector<std::filesystem::path> libraries_in(const std::filesystem::path& folder,
+                                                std::error_code* failed);
 
 }  // namespace tenon

@@ -265,9 +265,7 @@ Status Registry::find(std::string_view name, const Op** op) {
   *op = lookup(full_name(name));
   if (*op != nullptr) return nullptr;
   if (s.ops.empty()) {
-    return error(TN_NOT_FOUND,
-                 "unknown op '{}': no plugin with ops is loaded; call load_plugins() first",
-                 printable(name));
+    return error(TN_NOT_FOUND, "unknown op '{}': {}", printable(name), none_brings("ops"));
   }
   std::vector<std::string> names;
   const bool has_pack = name.find('.') != std::string_view::npos;

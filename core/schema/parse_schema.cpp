@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMaxText = 16384;
 
 const std::vector<std::string>& type_names() {
-  static const std::vector<std::string> names = {
+  static const auto& names = *new std::vector<std::string>{
       "Tensor", "int", "float", "bool", "number", "str", "dtype", "device", "expression", "object"};
   return names;
 }

@@ -27,11 +27,32 @@ std::string json_of(const std::string& path, const std::string& name) {
   }
 }
 
-// What torch.save writes: a zip archive, or a pickle before PyTorch 1.6.
-void refuse_pytorch(const std::string& path, const InputFile& file) {
+// Whether the first file of a zip archive is an array of NumPy. Its name begins at byte 30.
+bool begins_with_npy(const InputFile& file) {
+  constexpr uint64_t kName = 30, kMost = 1000;
+  if (file.size() < kName) return false;
+  unsigned char length[2] = {};
+  file.read_at(kName - 4, length, sizeof(length));
+  std::string name(std::min<uint64_t>({length[0] + 256u * length[1], kMost, file.size() - kName}),
+                   0);
+  file.read_at(kName, name.data(), name.size());
+  return name.ends_with(".npy");
+}
+
+// Other formats of weights: what torch.save writes (a zip archive, or a pickle before PyTorch 1.6), what
+// numpy.savez writes, what llama.cpp reads.
+void refuse_others(const std::string& path, const InputFile& file) {
   unsigned char begin[4] = {};
   file.read_at(0, begin, sizeof(begin));
   const bool zip = begin[0] == 'P' && begin[1] == 'K' && begin[2] == 3 && begin[3] == 4;
+  if (zip && begins_with_npy(file)) {
+    raise(TN_INVALID_ARGUMENT,
+          "{}: an archive of NumPy, and no safetensors file; Python converts it: "
+          "safetensors.numpy.save_file(dict(numpy.load('{}')), 'weights.safetensors')",
+          path, path);
+  }
+  if (std::memcmp(begin, "GGUF", 4) == 0)
+    raise(TN_INVALID_ARGUMENT, "{}: a GGUF file, and no safetensors file", path);
   // Protocol 2 to 5, and the opcode with which torch.save's magic number begins.
   const bool pickle = begin[0] == 0x80 && begin[1] >= 2 && begin[1] <= 5 && begin[2] == 0x8a;
   if (!zip && !pickle) return;
@@ -53,7 +74,7 @@ SafetensorsReader::SafetensorsReader(const std::string& path) : file_(path) {
   file_.read_at(0, &length, kLengthBytes);
   // Read as a length, the beginning of such a file is beyond any header.
   if (length > kMaxHeader) {
-    refuse_pytorch(path, file_);
+    refuse_others(path, file_);
     raise(TN_DATA_LOSS,
           "{}: is no safetensors file: its first {} bytes, read as the length of a header, say {}, "
           "and the format allows {}",

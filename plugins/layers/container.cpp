@@ -50,8 +50,17 @@ std::vector<std::string> branch_names(const std::string& text, size_t n) {
 Tensor joined_by(const std::string& join, const std::vector<Tensor>& outputs, int64_t dim) {
   if (join == "concat") return cat(outputs, dim);
   Tensor all = outputs[0];
-  for (size_t i = 1; i < outputs.size(); ++i)
-    all = join == "add" ? add(all, outputs[i]) : mul(all, outputs[i]);
+  for (size_t i = 1; i < outputs.size(); ++i) {
+    if (join == "mul") {
+      all = mul(all, outputs[i]);
+      continue;
+    }
+    if (outputs[i].sizes() != all.sizes()) {
+      fail("a branch gives " + sizes_text(outputs[i]) + " and another one " + sizes_text(all) +
+           ", expected the same sizes");
+    }
+    all = add(all, outputs[i]);
+  }
   return all;
 }
 
@@ -79,7 +88,8 @@ void add_containers() {
           });
         });
   layer("Branches(object[] modules, str names='', str join='add', int dim=1)",
-        "What each of the modules makes of x: the sum of these (join 'add'), their product "
+        "What each of the modules makes of x: the sum of these, of one size (join 'add'), their "
+        "product "
         "('mul'), or all along dim ('concat'). Children "
         "have the names, 'left, right', or 0, 1, ..",
         [](Object& self, std::vector<Object> modules, std::string names, std::string join,

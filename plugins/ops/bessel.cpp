@@ -27,9 +27,7 @@ namespace {
 constexpr double kPi = std::numbers::pi, kGamma = std::numbers::egamma;
 
 std::string digits(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, number < 0 ? "(%.17g)" : "%.17g", number);
-  return text;
+  return number < 0 ? "(" + digits_of(number) + ")" : digits_of(number);
 }
 
 // c[0] + u * (c[1] + u * (..))

@@ -18,12 +18,6 @@
 namespace tenon::ops_pack {
 namespace {
 
-std::string digits(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.17g", number);
-  return text;
-}
-
 // S of P = x^c e^-x / Γ(c + 1) S, 64 terms, named `series`.
 std::string power_series() {
   constexpr int kTerms = 64, kAtOnce = 16;
@@ -68,9 +62,9 @@ std::string quadrature() {
       y -= at / slope;
     }
     const std::string t = "t" + std::to_string(i);
-    lines += "let " + t + " = o + h * " + digits((1 + y) / 2) + "\n";
-    sum += (i > 0 ? " + " : "") + digits(1 / ((1 - y * y) * slope * slope)) + " * exp(b * (log1p(" +
-           t + ") - " + t + "))";
+    lines += "let " + t + " = o + h * " + digits_of((1 + y) / 2) + "\n";
+    sum += (i > 0 ? " + " : "") + digits_of(1 / ((1 - y * y) * slope * slope)) +
+           " * exp(b * (log1p(" + t + ") - " + t + "))";
   }
   return lines + "let mean = " + sum + "\n";
 }

@@ -110,9 +110,8 @@ std::string fraction_and_exponent() {
   std::string lines = "let a0 = abs(x); let e0 = 0\n";
   int step = 0;
   const auto multiplied = [&](const char* compared, int k, int by) {
-    char bound[32], factor[32];
-    std::snprintf(bound, sizeof bound, "%.17g", std::ldexp(1.0, k));
-    std::snprintf(factor, sizeof factor, "%.17g", std::ldexp(1.0, by));
+    const std::string bound = digits_of(std::ldexp(1.0, k)),
+                      factor = digits_of(std::ldexp(1.0, by));
     const std::string from = std::to_string(step), to = std::to_string(++step);
     lines += "let c" + to + " = a" + from + compared + bound + "; let a" + to + " = where(c" + to +
              ", a" + from + " * " + factor + ", a" + from + "); let e" + to + " = e" + from +

@@ -1,7 +1,8 @@
 #include "pack.h"
 
+#include <charconv>
 #include <cmath>
-#include <cstdio>
+#include <iterator>
 
 namespace tenon::ops_pack {
 
@@ -30,8 +31,12 @@ std::vector<int64_t> distinct_dims(const char* op, Ints dims, int64_t rank) {
 
 std::string number_text(double number) {
   char text[32];
-  std::snprintf(text, sizeof text, "%g", number);
-  return text;
+  return {text, std::to_chars(text, std::end(text), number, std::chars_format::general, 6).ptr};
+}
+
+std::string digits_of(double number) {
+  char text[32];
+  return {text, std::to_chars(text, std::end(text), number, std::chars_format::general, 17).ptr};
 }
 
 // The bounds are PyTorch's: -1 as uint8 is 255, and any number is a bool.

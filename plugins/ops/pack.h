@@ -124,6 +124,8 @@ void expect_float(const char* op, const Tensor& x);
 void expect_floating(const char* op, Dtype dtype);
 // "0.5", "inf", "1e+30"
 std::string number_text(double number);
+// As an expression reads it back.
+std::string digits_of(double number);
 // "[2, 3]"
 std::string sizes_text(std::span<const int64_t> sizes);
 using Sizes = std::vector<int64_t>;

@@ -18,7 +18,7 @@ constexpr int kSumsOfOne = 8, kSums = 48;  // a mean below 10 has less than 1e-1
 // The probability of k + 1 is that of k, `m`, times (c - k d) / (k + 1); `b` is that of k and less, and
 // n counts how many of these a uniform number u reaches.
 ExpressionRef& next_sums() {
-  static const std::string text = [] {
+  static const auto& text = *new std::string([] {
     std::string lines;
     for (int j = 0; j < kSumsOfOne; ++j) {
       const std::string a = std::to_string(j), b = std::to_string(j + 1);
@@ -28,7 +28,7 @@ ExpressionRef& next_sums() {
     }
     const std::string last = std::to_string(kSumsOfOne);
     return lines + "m" + last + "\n b" + last + "\n n" + last;
-  }();
+  }());
   static ExpressionRef expression{
       "_next_sums(Tensor u, Tensor c, Tensor d, Tensor m0, Tensor b0, Tensor n0, float k) -> "
       "(Tensor, Tensor, Tensor)",
@@ -75,15 +75,15 @@ std::string round_text(const std::string& ratio) {
        "Tensor missing" more ") -> (Tensor, Tensor)"
 
 ExpressionRef& poisson_round() {
-  static const std::string text =
-      round_text(log_factorial("of_k", "max(k, 0)") + "let ratio = k * slope - of_k - top\n");
+  static const auto& text = *new std::string(
+      round_text(log_factorial("of_k", "max(k, 0)") + "let ratio = k * slope - of_k - top\n"));
   static ExpressionRef expression{ROUND("_poisson_round", ""), text.c_str()};
   return expression;
 }
 ExpressionRef& binomial_round() {
-  static const std::string text =
+  static const auto& text = *new std::string(
       round_text(log_factorial("of_k", "max(k, 0)") + log_factorial("of_rest", "max(n - k, 0)") +
-                 "let ratio = where(k <= n, k * slope - of_k - of_rest - top, -inf)\n");
+                 "let ratio = where(k <= n, k * slope - of_k - of_rest - top, -inf)\n"));
   static ExpressionRef expression{ROUND("_binomial_round", ", Tensor n"), text.c_str()};
   return expression;
 }

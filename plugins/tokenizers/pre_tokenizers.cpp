@@ -201,7 +201,7 @@ PreTokenizer read_by_type(Fields* fields) {
 }  // namespace
 
 std::string bytes_as_characters(std::string_view text) {
-  static const std::array<std::string, 256> table = [] {
+  static const auto& table = *new auto([] {
     std::array<std::string, 256> all;
     Character next = 256;  // for bytes that cannot be seen
     for (int byte = 0; byte < 256; ++byte) {
@@ -209,7 +209,7 @@ std::string bytes_as_characters(std::string_view text) {
       append(&all[static_cast<size_t>(byte)], visible ? byte : next++);
     }
     return all;
-  }();
+  }());
   std::string out;
   out.reserve(2 * text.size());
   for (const char c : text) out += table[static_cast<uint8_t>(c)];

@@ -19,10 +19,12 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr int kSignals[] = {SIGINT, SIGTERM};
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 volatile sig_atomic_t caught = 0;
 
-const char* name_of(int signal) { return signal == SIGINT ? "SIGINT" : "SIGTERM"; }
+const char* name_of(int signal) {
+  return signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
+}
 
 bool is_same_folder(const std::string& a, const std::string& b) {
   std::error_code none;
@@ -40,6 +42,7 @@ Checkpoints::Checkpoints(const Line& line, const std::string& usual) {
   if (line.has("checkpoint") && !usual.empty())
     throw UsageError("--run DIR has its checkpoints there; expected it or --checkpoint");
   folder_name_ = line.has("checkpoint") ? path_of(line, "--checkpoint") : usual;
+  is_runs_ = !usual.empty();
   if (!folder_name_.empty()) folder_.emplace(folder_name_);
   if (line.has("every")) {
     if (!folder_)
@@ -85,6 +88,12 @@ int64_t Checkpoints::begin(const Checkpoint& checkpoint) {
 
 int64_t Checkpoints::resume(const Checkpoint& checkpoint) const {
   if (resumed_.empty()) return 0;
+  if (std::error_code none; std::filesystem::is_regular_file(resumed_, none)) {
+    fail(fmt::format(
+        "--resume: {} is a file; expected the folder of a run or of checkpoints, or --init "
+        "of the file, which begins with its weights alone",
+        shown(resumed_)));
+  }
   const CheckpointFolder from(resumed_);
   const std::vector<int64_t> all = from.steps();
   if (all.empty()) {
@@ -99,7 +108,7 @@ int64_t Checkpoints::resume(const Checkpoint& checkpoint) const {
 }
 
 // Before the work, not after it. Of two trainings the newest checkpoint would be that of either.
-void Checkpoints::expect_own_folder() const {
+void Checkpoints::expect_own_folder() {
   const std::vector<int64_t> there = folder_->steps();
   if (!there.empty() && (resumed_.empty() || !is_same_folder(resumed_, folder_name_))) {
     fail(fmt::format(
@@ -114,6 +123,16 @@ void Checkpoints::expect_own_folder() const {
   if (failed) {
     fail(fmt::format("{}: no checkpoints can be written there: {}", shown(folder_name_),
                      failed.message()));
+  }
+  if (!is_runs_) lock_.take("--checkpoint", folder_name_);
+}
+
+void Checkpoints::expect_other(const std::string& save) const {
+  const std::string name = std::filesystem::path(save).filename().string();
+  for (const std::string& folder : {folder_name_, resumed_}) {
+    if (folder.empty() || !name.starts_with("checkpoint-") || !is_in(save, folder)) continue;
+    fail(fmt::format("--save: {} is named as a checkpoint of this training; expected another name",
+                     shown(save)));
   }
 }
 

@@ -12,6 +12,7 @@
 #include <tenon/checkpoint.hpp>
 
 #include "command.h"
+#include "outputs.h"
 
 namespace tenon::cli {
 
@@ -28,7 +29,9 @@ class Checkpoints {
   // begins. Says which options then mean nothing. An Error where there is none, unless it is the folder of --checkpoint; and where that
   // folder has checkpoints of a training with which this one does not go on.
   int64_t begin(const Checkpoint& checkpoint);
-  // From here on SIGINT and SIGTERM are waited for, where --checkpoint says where to save.
+  // The file that --save names is none of these.
+  void expect_other(const std::string& save) const;
+  // From here on SIGINT, SIGTERM and SIGHUP are waited for, where --checkpoint says where to save.
   void catch_signals();
   // After each step of all `steps`: writes what is due. True: a signal came, and the training is to
   // end. `usual` is what stands for --every where it was not given.
@@ -40,14 +43,16 @@ class Checkpoints {
 
  private:
   int64_t resume(const Checkpoint& checkpoint) const;
-  void expect_own_folder() const;
+  void expect_own_folder();
 
   std::string folder_name_, resumed_;
+  bool is_runs_ = false;  // the folder is in that of a run, which is locked itself
   std::vector<std::string> of_a_beginning_;  // options that mean nothing to what goes on
   std::optional<CheckpointFolder> folder_;
+  FolderLock lock_;  // of a folder that is no run's
   int64_t every_ = 0;
   bool catches_ = false;
-  struct sigaction before_[2] = {};  // of SIGINT and SIGTERM
+  struct sigaction before_[3] = {};  // of SIGINT, SIGTERM and SIGHUP
 };
 
 }  // namespace tenon::cli

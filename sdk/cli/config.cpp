@@ -355,9 +355,19 @@ TrainingConfig read_config(const std::string& file, bool forward_alone) {
   const char* count = of_text ? "steps" : "epochs";
   if (whole || fields.find(count) != nullptr)
     (of_text ? config.steps : config.epochs) = fields.integer(count, 1, kMostCounted);
-  config.batch_size =
-      fields.integer("batch_size", 1, of_text ? kMostInBatch / config.data.context : kMostCounted);
-  config.batch_line = fields.require("batch_size").line;
+  const int64_t most = of_text ? kMostInBatch / config.data.context : kMostCounted;
+  if (whole || fields.find("batch_size") != nullptr) {
+    config.batch_size = fields.integer("batch_size", 1, most);
+    config.batch_line = fields.require("batch_size").line;
+  } else {
+    config.batch_size = 1;
+  }
+  for (const char* of_tables : {"augment", "metrics"}) {
+    const JsonMember* member = fields.find(of_tables);
+    if (of_text && member != nullptr)
+      fail_at(file, member->line,
+              fmt::format("{}: a text has none, only tables and folders have", of_tables));
+  }
   if (!of_text) config.drop_last = fields.boolean("drop_last", false);
   config.seed = static_cast<uint64_t>(fields.integer("seed", 0, INT64_MAX, 0));
   fields.finish();

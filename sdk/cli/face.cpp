@@ -38,22 +38,9 @@ std::vector<std::string_view> parts(std::string_view list) {
   return all;
 }
 
-// Names that C++ keeps for itself get an underscore.
+// Names that C++ or the face keeps for itself get an underscore.
 std::string spelled(std::string_view name) {
-  static constexpr std::array<std::string_view, 84> kKeywords = {
-      "alignas",   "alignof",  "and",       "and_eq",    "asm",       "auto",     "bitand",
-      "bitor",     "bool",     "break",     "case",      "catch",     "char",     "char8_t",
-      "class",     "compl",    "concept",   "const",     "continue",  "decltype", "default",
-      "delete",    "do",       "double",    "else",      "enum",      "explicit", "export",
-      "extern",    "false",    "float",     "for",       "friend",    "goto",     "if",
-      "inline",    "int",      "long",      "mutable",   "namespace", "new",      "noexcept",
-      "not",       "not_eq",   "nullptr",   "operator",  "or",        "or_eq",    "private",
-      "protected", "public",   "register",  "requires",  "return",    "short",    "signed",
-      "sizeof",    "static",   "struct",    "switch",    "template",  "this",     "throw",
-      "true",      "try",      "typedef",   "typeid",    "typename",  "union",    "unsigned",
-      "using",     "virtual",  "void",      "volatile",  "wchar_t",   "while",    "xor",
-      "xor_eq",    "co_await", "constexpr", "consteval", "constinit", "options",  "self"};
-  const bool taken = std::find(kKeywords.begin(), kKeywords.end(), name) != kKeywords.end();
+  const bool taken = is_keyword(name) || name == "options" || name == "self";
   return std::string(name) + (taken ? "_" : "");
 }
 
@@ -123,6 +110,23 @@ size_t width(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_keyword(std::string_view name) {
+  static constexpr std::string_view kKeywords[] = {
+      "alignas",   "alignof",  "and",       "and_eq",    "asm",       "auto",     "bitand",
+      "bitor",     "bool",     "break",     "case",      "catch",     "char",     "char8_t",
+      "class",     "compl",    "concept",   "const",     "continue",  "decltype", "default",
+      "delete",    "do",       "double",    "else",      "enum",      "explicit", "export",
+      "extern",    "false",    "float",     "for",       "friend",    "goto",     "if",
+      "inline",    "int",      "long",      "mutable",   "namespace", "new",      "noexcept",
+      "not",       "not_eq",   "nullptr",   "operator",  "or",        "or_eq",    "private",
+      "protected", "public",   "register",  "requires",  "return",    "short",    "signed",
+      "sizeof",    "static",   "struct",    "switch",    "template",  "this",     "throw",
+      "true",      "try",      "typedef",   "typeid",    "typename",  "union",    "unsigned",
+      "using",     "virtual",  "void",      "volatile",  "wchar_t",   "while",    "xor",
+      "xor_eq",    "co_await", "constexpr", "consteval", "constinit"};
+  return std::ranges::find(kKeywords, name) != std::end(kKeywords);
+}
 
 FaceSchema parse_face_schema(std::string_view text) {
   FaceSchema schema;

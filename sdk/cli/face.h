@@ -21,6 +21,8 @@ struct FaceSchema {
   std::string results;  // "(Tensor values, Tensor indices)"; empty for a factory
 };
 FaceSchema parse_face_schema(std::string_view text);
+// A word that C++ keeps for itself.
+bool is_keyword(std::string_view name);
 
 // What one op, layer or optimizer is, whatever it is called through.
 struct FaceEntry {

@@ -161,7 +161,7 @@ bool is_identifier(std::string_view name) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
   };
   return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
-         std::ranges::all_of(name, letter);
+         std::ranges::all_of(name, letter) && !is_keyword(name);
 }
 
 // The option's, which has to be names with :: between them; the plugin's id without it.

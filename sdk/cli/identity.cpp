@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -44,6 +46,25 @@ std::string text_of(const Description& optimizer) {
 
 std::string shape_of(const Tensor& items) {
   return fmt::format("[{}]", fmt::join(items.sizes().begin() + 1, items.sizes().end(), ", "));
+}
+
+// The first lines that differ, without what they begin with.
+std::pair<std::string, std::string> first_difference(std::string_view a, std::string_view b) {
+  const auto take_line = [](std::string_view* text) {
+    std::string_view line = text->substr(0, text->find('\n'));
+    text->remove_prefix(std::min(text->size(), line.size() + 1));
+    line.remove_prefix(std::min(line.size(), line.find_first_not_of(' ')));
+    return line;
+  };
+  std::string_view line_of_a, line_of_b;
+  do {
+    line_of_a = take_line(&a);
+    line_of_b = take_line(&b);
+  } while (line_of_a == line_of_b && !(a.empty() && b.empty()));
+  const auto shown = [](std::string_view line) {
+    return line.empty() || line == ")" ? std::string("nothing more") : std::string(line);
+  };
+  return {shown(line_of_a), shown(line_of_b)};
 }
 
 // What the pictures become before the model sees them.
@@ -88,8 +109,11 @@ Identity::Identity(const Training& training)
     : parts_{{"model", training.model.to_string()},
              {"optimizer", text_of(training.config.optimizer)},
              {"loss", training.config.loss},
-             {"schedule", training.config.schedule.name},
-             {"amp", text_of(training.precision)}} {
+             {"schedule", training.config.schedule.text},
+             {"amp", text_of(training.precision)},
+             {"accumulate", fmt::format("{}", training.config.accumulate)},
+             {"clip_grad_norm", fmt::format("{}", training.config.clip_grad_norm)},
+             {"drop_last", training.config.drop_last ? "true" : "false"}} {
   const auto add = [this](const char* name, std::string text) {
     parts_.push_back({name, std::move(text), true});
   };
@@ -122,8 +146,9 @@ void Identity::load_state_dict(const NamedTensors& state) const {
     if (there == part.text) continue;
     const std::string what =
         part.of_data ? "other data: " + part.name + ":" : "another " + part.name + ":";
-    fail(fmt::format("it is of {} {} there, {} here", what, printable(there, 200),
-                     printable(part.text, 200)));
+    const auto [that, own] = first_difference(there, part.text);
+    fail(fmt::format("it is of {} {} there, {} here", what, printable(that, 200),
+                     printable(own, 200)));
   }
 }
 

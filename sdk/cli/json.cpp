@@ -170,6 +170,35 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
+static nlohmann::json value_of(const Json& json) {
+  switch (json.kind) {
+    case Json::Kind::kNull:
+      return nullptr;
+    case Json::Kind::kBool:
+      return json.boolean;
+    case Json::Kind::kInt:
+      return json.integer;
+    case Json::Kind::kFloat:
+      return json.real;
+    case Json::Kind::kString:
+      return json.text;
+    case Json::Kind::kArray: {
+      nlohmann::json list = nlohmann::json::array();
+      for (const Json& item : json.items) list.push_back(value_of(item));
+      return list;
+    }
+    case Json::Kind::kObject:
+      break;
+  }
+  nlohmann::json object = nlohmann::json::object();
+  for (const JsonMember& member : json.members) object[member.name] = value_of(member.value);
+  return object;
+}
+
+std::string text_of(const Json& json) {
+  return value_of(json).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 const char* Json::kind_name() const {
   switch (kind) {
     case Kind::kNull:

@@ -37,6 +37,9 @@ struct JsonMember {
 Json read_json(const std::string& file);
 Json parse_json(std::string_view text, const std::string& file);
 
+// On one line, the members of objects by their names: one text for what says the same.
+std::string text_of(const Json& json);
+
 // Throws a tenon::Error "file:line: message".
 [[noreturn]] void fail_at(const std::string& file, int line, const std::string& message);
 

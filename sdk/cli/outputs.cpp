@@ -1,5 +1,10 @@
 #include "outputs.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -59,6 +64,28 @@ void expect_writable(const std::string& option, const std::string& file) {
     Object::create("SafetensorsWriter", file).invoke<void>("check");
   } catch (const Error& error) {
     fail(fmt::format("{}: {}", option, error.what()), error.code());
+  }
+}
+
+bool is_in(const std::string& file, const std::string& folder) {
+  std::string parent = fs::path(file).parent_path().string();
+  if (parent.empty()) parent = ".";
+  return is_same_file(parent, folder) ||
+         fs::path(parent).lexically_normal() ==
+             (fs::path(folder) / "").lexically_normal().parent_path();
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void FolderLock::take(const std::string& option, const std::string& folder) {
+  descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  // Some file systems have no locks: there nobody is kept out.
+  if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    fail(fmt::format("{}: {}: another process trains there; expected its end, or another folder",
+                     option, shown(folder)),
+         TN_FAILED_PRECONDITION);
   }
 }
 

@@ -1,9 +1,5 @@
 #include "run_folder.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -66,10 +62,31 @@ std::vector<ordered_json> lines_until(const std::string& path, int64_t steps) {
   return lines;
 }
 
-// The training's file, whose data is found from any folder. What is no UTF-8 stays as it is.
-std::string config_from_anywhere(const std::string& file, const DataConfig& data) {
-  std::string text = read_text(file, kMostWritten);
-  const fs::path folder = fs::absolute(file).parent_path();
+// Puts what the training was told beside its file in place of what the file says. True: something changed.
+bool put_options(ordered_json* json, const TrainingConfig& config) {
+  bool changed = false;
+  const auto put = [&](const char* name, const ordered_json& value, const ordered_json& absent) {
+    const auto found = json->find(name);
+    if ((found != json->end() ? *found : absent) == value) return;
+    (*json)[name] = value;
+    changed = true;
+  };
+  put("epochs", config.epochs, 0);
+  put("steps", config.steps, 0);
+  put("seed", config.seed, 0);
+  put("device", config.device, "");
+  put("compile", config.compile, false);
+  if (config.amp.policy.empty() || config.amp.line != 0) return changed;
+  const ordered_json whole{{"policy", config.amp.policy}, {"dtype", config.amp.dtype}};
+  put("amp", config.amp.dtype.empty() ? ordered_json(config.amp.policy) : whole, nullptr);
+  return changed;
+}
+
+// The training's file as it is trained, whose data is found from any folder. What is no UTF-8 stays as it
+// is.
+std::string config_from_anywhere(const TrainingConfig& config) {
+  std::string text = read_text(config.file, kMostWritten);
+  const fs::path folder = fs::absolute(config.file).parent_path();
   bool changed = false;
   const auto resolve = [&](ordered_json& value) {
     if (!value.is_string()) return;
@@ -80,11 +97,12 @@ std::string config_from_anywhere(const std::string& file, const DataConfig& data
   };
   try {
     ordered_json json = ordered_json::parse(text);
-    for (const std::string& name : data.path_fields) {
+    for (const std::string& name : config.data.path_fields) {
       ordered_json& paths = json.at("data").at(name);
       if (!paths.is_array()) resolve(paths);
       for (size_t i = 0; paths.is_array() && i < paths.size(); ++i) resolve(paths[i]);
     }
+    changed = put_options(&json, config) || changed;
     return changed ? json.dump(2) + "\n" : text;
   } catch (const ordered_json::exception&) {
     return text;
@@ -95,10 +113,6 @@ std::string config_from_anywhere(const std::string& file, const DataConfig& data
 
 RunFolder::RunFolder(const Line& line) {
   if (line.has("run")) folder_ = path_of(line, "--run");
-}
-
-RunFolder::~RunFolder() {
-  if (lock_ >= 0) ::close(lock_);
 }
 
 void RunFolder::add_options(po::options_description& options) {
@@ -118,14 +132,40 @@ std::vector<std::string> RunFolder::files() const {
   return {file(kConfig), file(kLog), file(kReport)};
 }
 
-void RunFolder::take() {
-  lock_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // Some file systems have no locks: there nobody is kept out.
-  if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    fail(fmt::format("--run: {}: another process trains there; expected its end, or another folder",
-                     shown(folder_)),
-         TN_FAILED_PRECONDITION);
+void RunFolder::expect_other_data(const TrainingConfig& config) const {
+  for (const std::string& own : files()) {
+    std::error_code none;
+    if (own == file(kConfig) && fs::equivalent(own, config.file, none)) continue;
+    expect_other("--run", own, config);
   }
+}
+
+void RunFolder::make_room_for(const std::string& save) const {
+  if (!is_open()) return;
+  const std::string name = fs::path(save).filename().string();
+  const bool is_own =
+      name == kConfig || name == kLog || name == kReport || name.starts_with("events.out.tfevents");
+  if (!is_in(save, folder_)) return;
+  if (is_own)
+    fail(fmt::format("--save: {} is a file of the run itself; expected another name", shown(save)));
+  std::error_code failed;  // who writes the file says it
+  fs::create_directories(folder_, failed);
+}
+
+// One that was killed before its first line has an empty log.
+bool RunFolder::is_run() const {
+  std::error_code failed;
+  if (!fs::is_regular_file(file(kLog), failed)) return false;
+  std::ifstream log(file(kLog), std::ios::binary);
+  std::string line(1 << 16, '\0');
+  log.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<size_t>(log.gcount()));
+  const size_t end = line.find('\n');
+  if (line.empty() || end == line.npos) return true;  // cut off by a kill
+  line.resize(end);
+  if (!is_flat(line)) return false;
+  const ordered_json first = ordered_json::parse(line, nullptr, false);
+  return first.is_object() && first.contains("step");
 }
 
 void RunFolder::begin(const Training& training, int64_t steps) {
@@ -135,18 +175,20 @@ void RunFolder::begin(const Training& training, int64_t steps) {
   fs::create_directories(folder_, failed);
   if (failed)
     fail(fmt::format("--run: {}: the folder cannot be made: {}", shown(folder_), failed.message()));
-  take();
-  const bool is_run = fs::exists(file(kLog), failed);
+  lock_.take("--run", folder_);
+  const bool is_runs = is_run();
   for (const std::string& own : files()) {
-    if (is_run || !fs::exists(own, failed)) continue;
-    fail(fmt::format("--run: {} is there, in a folder that is of no run; expected another folder",
-                     shown(own)));
+    if (is_runs || !fs::exists(own, failed)) continue;
+    fail(fmt::format(
+        "--run: {} is there, in a folder that is of no run, which would have a {} of its "
+        "steps; expected another folder",
+        shown(own), kLog));
   }
   if (steps > 0) log_ = lines_until(file(kLog), steps);
   std::string text;
   for (const ordered_json& line : log_) text += line.dump() + "\n";
   write_text(file(kLog), text);
-  write_text(file(kConfig), config_from_anywhere(training.config.file, training.config.data));
+  write_text(file(kConfig), config_from_anywhere(training.config));
   // Readers drop what is at this step and behind it, and the point of the checkpoint itself is right.
   writer_.emplace(folder_, steps > 0 ? steps + 1 : 0);
   last_line_ = std::chrono::steady_clock::now();

@@ -13,6 +13,7 @@
 #include <tenon/tensorboard.hpp>
 
 #include "command.h"
+#include "outputs.h"
 #include "scores.h"
 
 namespace tenon::cli {
@@ -23,7 +24,6 @@ class RunFolder {
   explicit RunFolder(const Line& line);
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
-  ~RunFolder();
   static void add_options(boost::program_options::options_description& options);
   // Where a run of this folder has its checkpoints.
   static std::string checkpoints_in(const std::string& folder);
@@ -32,11 +32,13 @@ class RunFolder {
   // "" where there is no --run.
   std::string checkpoints() const { return is_open() ? checkpoints_in(folder_) : ""; }
 
-  // What it writes there itself.
-  std::vector<std::string> files() const;
+  // Refuses a training that reads one of the folder's own files, but for its config.json.
+  void expect_other_data(const TrainingConfig& config) const;
+  // The file that --save names is none of the folder's own; it may lie in the folder, which is made then.
+  void make_room_for(const std::string& save) const;
 
   // Makes the folder, takes it for this process, and writes config.json, the training's file with the
-  // whole paths of its data. The training goes on behind so many steps: what the log has of later ones is
+  // whole paths of its data and with what the command's line says instead of it. The training goes on behind so many steps: what the log has of later ones is
   // dropped.
   void begin(const Training& training, int64_t steps);
   // A line of the result: the items since the one before, and its values.
@@ -47,13 +49,14 @@ class RunFolder {
 
  private:
   std::string file(const char* name) const;
-  // One process at a time writes there; the end of the process gives it back, a kill too.
-  void take();
+  // What it writes there itself.
+  std::vector<std::string> files() const;
+  bool is_run() const;
   void append(nlohmann::ordered_json line);
   void write_report();
 
   std::string folder_;
-  int lock_ = -1;  // the folder, open
+  FolderLock lock_;
   const Training* training_ = nullptr;
   std::vector<nlohmann::ordered_json> log_;  // the lines of log.jsonl
   std::optional<SummaryWriter> writer_;

@@ -19,7 +19,6 @@ struct Source {
   const Json& value;
   std::string what;  // "schedule", or "schedule: schedules[1]" within another
   Fields fields;
-  std::string name;  // once it is read; with those of what is within it
   Source(const std::string& f, const Json& v, std::string w)
       : file(f), value(v), what(std::move(w)), fields(f, v, what) {}
 
@@ -165,14 +164,11 @@ class Parts {
     const JsonMember& member = source.fields.require("schedules");
     if (member.value.kind != Json::Kind::kArray || member.value.items.empty())
       source.fail(member.line, "schedules is a list of schedules, each an object as this one");
-    std::vector<std::string> names;
     for (const Json& item : member.value.items) {
       Source part(source.file, item, fmt::format("{}: schedules[{}]", source.what, list_.size()));
       list_.push_back(read_any(part, /*within=*/true));
       part.fields.finish();
-      names.push_back(part.name);
     }
-    source.name += fmt::format("({})", joined(names));
   }
   size_t size() const { return list_.size(); }
   // Made for so many steps; what refuses it says which it is.
@@ -251,15 +247,15 @@ constexpr ScheduleKind kScheduleKinds[] = {
 };
 
 MakeSchedule read_any(Source& source, bool within) {
-  source.name = source.fields.string("schedule");
+  const std::string name = source.fields.string("schedule");
   std::vector<std::string> names;
   for (const ScheduleKind& kind : kScheduleKinds)
     if (!within || kind.read != nullptr) names.emplace_back(kind.name);
-  const auto found = std::ranges::find(kScheduleKinds, source.name, &ScheduleKind::name);
+  const auto found = std::ranges::find(kScheduleKinds, name, &ScheduleKind::name);
   const int line = source.fields.require("schedule").line;
   if (found == std::end(kScheduleKinds)) {
-    source.fail(line, fmt::format("there is no '{}'{} (known are {})", printable(source.name),
-                                  did_you_mean(source.name, names), joined(names)));
+    source.fail(line, fmt::format("there is no '{}'{} (known are {})", printable(name),
+                                  did_you_mean(name, names), joined(names)));
   }
   if (found->read == nullptr) {
     if (!within) return {};
@@ -275,10 +271,10 @@ MakeSchedule read_any(Source& source, bool within) {
 
 ScheduleConfig read_schedule(const std::string& file, const JsonMember& member) {
   Source source(file, member.value, "schedule");
-  ScheduleConfig config{.line = member.line, .name = {}, .make = {}, .plateau = {}};
+  ScheduleConfig config{
+      .line = member.line, .text = text_of(member.value), .make = {}, .plateau = {}};
   config.make = read_any(source, /*within=*/false);
   if (!config.make) config.plateau = read_plateau(source);
-  config.name = source.name;
   source.fields.finish();
   return config;
 }

@@ -17,7 +17,7 @@ namespace tenon::cli {
 using MakeSchedule = std::function<optim::Schedule(int64_t steps)>;
 struct ScheduleConfig {
   int line = 0;
-  std::string name;
+  std::string text = "none";  // the whole of it
   MakeSchedule make;
   std::optional<optim::ReduceLROnPlateauOptions> plateau;  // instead of `make`
 

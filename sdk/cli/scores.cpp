@@ -69,7 +69,10 @@ std::vector<Score> scores_of(const Training& training, const MetricList& list) {
   const auto scope = training.scope();
   try {
     with_held_out(training, [&](auto& items) { evaluate(training.model, items, all); });
+  } catch (const data::SampleError&) {
+    throw;
   } catch (const Error& error) {
+    if (training.config.metrics_line == 0) throw;
     fail_at(training.config.file, training.config.metrics_line,
             fmt::format("metrics: {}", error.what()));
   }

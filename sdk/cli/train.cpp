@@ -1,7 +1,9 @@
 // tenon train: a network from a JSON file, an epoch or some steps a line.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -116,6 +118,10 @@ class Loop {
     trainer_.go_to(first_);
     watch_.run.begin(watch_.training, first_);
     results_.emplace(watch_.training, steps_ - std::min(steps_, first_), watch_.json);
+    if (first_ >= steps_) {
+      fmt::print(stderr, "nothing is left to train: the checkpoint is of step {} of {}\n", first_,
+                 steps_);
+    }
     watch_.checkpoints.catch_signals();
     return first_;
   }
@@ -274,6 +280,25 @@ void begin_with(const Training& training, const std::string& weights) {
   load_weights(training, state, weights);
 }
 
+// The loss of a step is of the weights before it. What the last step made nobody has looked at.
+void expect_finite(const Training& training) {
+  for (const auto& [name, tensor] : training.model.named_parameters()) {
+    if (isfinite(tensor.detach()).all().item<bool>()) continue;
+    fail(
+        fmt::format(
+            "the last step made {} infinite or NaN: the training diverged; try a smaller lr", name),
+        TN_FAILED_PRECONDITION);
+  }
+}
+void expect_finite(const std::vector<Score>& scores) {
+  for (const Score& s : scores) {
+    if (std::isfinite(s.value)) continue;
+    fail(fmt::format("the {} is {} behind the last step: the training diverged; try a smaller lr",
+                     s.name, s.value > 0 ? "infinite" : "NaN"),
+         TN_FAILED_PRECONDITION);
+  }
+}
+
 int run_train(const Line& line) {
   const bool json = line.flag("json");
   const std::string save = line.has("save") ? path_of(line, "--save") : "";
@@ -290,6 +315,8 @@ int run_train(const Line& line) {
   Training training;
   prepare(training, path_of(line, "FILE.json"), overrides);
   if (!save.empty()) {  // before the work, not after it
+    folder.make_room_for(save);
+    checkpoints.expect_other(save);
     expect_other("--save", save, training.config);
     expect_writable("--save", save);
   }
@@ -298,7 +325,7 @@ int run_train(const Line& line) {
 
   const auto start = std::chrono::steady_clock::now();
   const char* parts = training.of_text() ? "steps" : "epochs";
-  for (const std::string& file : folder.files()) expect_other("--run", file, training.config);
+  folder.expect_other_data(training.config);
   const Watch watch{training, checkpoints, folder, json};
   const Trained trained = training.of_text() ? train_text(watch) : train_table(watch);
   if (checkpoints.signal() != 0) {
@@ -307,9 +334,18 @@ int run_train(const Line& line) {
     return 128 + checkpoints.signal();
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  const std::vector<Score> results = final_scores(training);
-  folder.end(results);
+  expect_finite(training);
+  std::vector<Score> results;
+  std::exception_ptr failed;  // what cannot be tested is trained all the same
+  try {
+    results = final_scores(training);
+  } catch (const Error&) {
+    failed = std::current_exception();
+  }
+  expect_finite(results);
   if (!save.empty()) tenon::save(saved_state(training), save);
+  if (failed) std::rethrow_exception(failed);
+  folder.end(results);
 
   const CompiledText compiled(trained.compiled);
   if (json) {

@@ -181,6 +181,11 @@ void load_weights(const Training& training, const NamedTensors& state, const std
                      shown(training.config.file), error.what()),
          error.code());
   }
+  for (const auto& [name, tensor] : training.model.state_dict()) {
+    if (!tensor.dtype().is_float() || !isnan(tensor).any().item<bool>()) continue;
+    fail(fmt::format("{}: '{}' has values that are NaN", shown(weights), name),
+         TN_INVALID_ARGUMENT);
+  }
 }
 
 LossFunction loss_function(const Training& training) {

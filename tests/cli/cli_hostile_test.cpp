@@ -314,6 +314,7 @@ TEST_F(Hostile, LinesThatContradictThemselvesAreRefused) {
       {"ops relu --json", "ops: NAME and --json are there, expected one of them"},
       {"header ops --namespace '1 2'", "header: --namespace is '1 2', expected a name of C++"},
       {"header ops --namespace a::", "header: --namespace is 'a::', expected a name of C++"},
+      {"header ops --namespace a::class", "--namespace is 'a::class', expected a name of C++"},
       {"header ops --group ''", "header: --group is empty, expected a name"},
       {"header layers --methods definitions", "header: plugin 'layers' brings no method of Tensor"},
       {"header ops --methods definitions --namespace a", "expected no --namespace"},

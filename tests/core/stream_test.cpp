@@ -262,6 +262,26 @@ TEST_F(Free, GivesTheMemoryOfADestroyedStreamToTheDefaultOne) {
   }
 }
 
+TEST_F(Free, StreamsOneAfterTheOtherTakeTheSameMemory) {
+  tn_memory_stats stats{};
+  stats.size = sizeof(stats);
+  make(side)->release();
+  EXPECT_OK(destroy_stream(side));
+  EXPECT_OK(memory_stats(device, &stats));
+  const uint64_t taken = stats.reserved_bytes;
+  for (int i = 0; i < 5; ++i) {
+    Stream* next = nullptr;
+    ASSERT_OK(create_stream(device, &next));
+    make(next)->release();
+    EXPECT_OK(destroy_stream(next));
+    EXPECT_OK(memory_stats(device, &stats));
+    EXPECT_EQ(stats.reserved_bytes, taken);
+  }
+  EXPECT_OK(empty_cache(device));
+  EXPECT_OK(memory_stats(device, &stats));
+  EXPECT_EQ(stats.reserved_bytes, 0u);
+}
+
 TEST_F(Free, MakesRoomUnderALimitByWaiting) {
   EXPECT_OK(set_memory_limit(device, 1024));
   int64_t value = 0;

@@ -1,6 +1,9 @@
 // A program that forgot load_plugins(): each first call says so.
+#include <sys/resource.h>
+
 #include <string>
 
+#include "in_a_fork.h"
 #include "message_of.h"
 
 #include <tenon/tenon.hpp>
@@ -17,7 +20,8 @@ TEST(NotLoaded, ErrorsNameTheCallThatIsMissing) {
             "unknown op 'relu': no plugin with ops is loaded; call load_plugins() first");
   EXPECT_EQ(message_of([&] { x + 1; }),
             "unknown op 'add': no plugin with ops is loaded; call load_plugins() first");
-  const std::string missing = ": no plugin that brings any is loaded; call load_plugins() first";
+  const std::string missing =
+      ": no plugin with layers or optimizers is loaded; call load_plugins() first";
   EXPECT_EQ(message_of([&] { tn::nn::Linear(2, 3); }),
             "no layer or optimizer is named 'Linear'" + missing);
   EXPECT_EQ(message_of([&] { tn::optim::Adam({x}); }),
@@ -31,6 +35,24 @@ TEST(NotLoaded, ErrorsNameTheCallThatIsMissing) {
             "first");
   EXPECT_NE(message_of([&] { x.to(tn::float64); }).find("load_plugins() loads the backends"),
             std::string::npos);
+}
+
+// Where plugins were looked for, and what was wrong there.
+TEST(NotLoaded, ErrorsNameTheFoldersWhereThereIsNone) {
+  const std::string found = in_a_fork([]() -> std::string {
+    const tn::Tensor x = tn::tensor({1.0, 2.0});
+    const rlimit none{3, 3};  // no file can be opened
+    if (::setrlimit(RLIMIT_NOFILE, &none) != 0) return "no limit";
+    tn::load_plugins();
+    return message_of([&] { tn::relu(x); }) + "\n" + message_of([&] { tn::nn::Linear(2, 3); });
+  });
+  const std::string where = "/lib/tenon/plugins (Too many open files)";
+  EXPECT_EQ(found.find("unknown op 'relu': load_plugins() found no plugin with ops in /"), 0u)
+      << found;
+  EXPECT_NE(found.find(where + "\nno layer or optimizer is named 'Linear': load_plugins() found no "
+                               "plugin with layers or optimizers in /"),
+            std::string::npos)
+      << found;
 }
 
 // Numbers of a program need no op.

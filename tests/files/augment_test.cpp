@@ -53,6 +53,9 @@ TEST_F(Augmenting, ResizeHasPyTorchsValues) {
 TEST_F(Augmenting, CropsTakeAPart) {
   const Tensor x = numbers({2, 4, 5}, uint8);
   EXPECT_EQ(floats(data::CenterCrop(2, 3)(x)), floats(x.slice(1, 1, 3).slice(2, 1, 4)));
+  // Where half a row is left over torchvision rounds to the even one: from 5 of 12 and 4 of 9.
+  const Tensor large = numbers({12, 9}, uint8);
+  EXPECT_EQ(floats(data::CenterCrop(5, 4)(large)), floats(large.slice(0, 4, 9).slice(1, 2, 6)));
   data::Random random(1);
   std::set<std::vector<float>> seen;
   for (int i = 0; i < 200; ++i) seen.insert(floats(data::RandomCrop(3, 3)(x, random)));

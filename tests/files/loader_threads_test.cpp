@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include <tenon/data/datasets.hpp>
 #include <tenon/data/samplers.hpp>
+#include <tenon/data/stream.hpp>
 #include <tenon/tenon.hpp>
 
 #include "files_support.h"
@@ -212,6 +214,56 @@ TEST_F(LoaderThreads, WorkersBringBatchesToTheDevice) {
     sums.push_back(index.sum().item<double>());
   }
   EXPECT_EQ(sums, (std::vector<double>{10, 35, 60, 85}));
+}
+
+// Items of a stream are read by whichever worker has the turn, one at a time.
+TEST_F(LoaderThreads, StreamsAreReadInTurn) {
+  const auto numbers = data::stream(
+      [](int64_t) {
+        return [i = int64_t{0}, busy = false]() mutable -> std::optional<int64_t> {
+          EXPECT_FALSE(std::exchange(busy, true));
+          if (i % 7 == 0) std::this_thread::sleep_for(milliseconds(1));
+          busy = false;
+          return i < 90 ? std::optional(i++) : std::nullopt;
+        };
+      },
+      [](int64_t item, data::Random& random) {
+        if (item % 10 == 0) std::this_thread::sleep_for(milliseconds(2));
+        return std::pair(tensor({item}), tensor({random.uniform()}));
+      });
+  const auto all = [&](int64_t workers) {
+    std::vector<double> list;
+    data::StreamLoader loader(
+        numbers, {.batch_size = 4, .shuffle_buffer = 9, .seed = 1, .num_workers = workers});
+    for (int pass = 0; pass < 2; ++pass) {
+      for (auto [index, number] : loader) {
+        for (const double i : index.to(float64).to_vector<double>()) list.push_back(i);
+        for (const double x : number.to(float64).to_vector<double>()) list.push_back(x);
+      }
+    }
+    return list;
+  };
+  const std::vector<double> expected = all(0);
+  EXPECT_EQ(expected.size(), 360u);
+  EXPECT_EQ(all(1), expected);
+  EXPECT_EQ(all(4), expected);
+}
+
+TEST_F(LoaderThreads, StreamsEndAtAnyTime) {
+  const size_t before = threads_of_process();
+  const auto endless = data::stream(
+      [](int64_t) { return [i = int64_t{0}]() mutable { return std::optional(i++); }; });
+  for (int stop = 1; stop < 12; ++stop) {
+    data::StreamLoader loader(endless, {.batch_size = 3, .num_workers = 3});
+    for (int pass = 0; pass < 2; ++pass) {
+      int n = 0;
+      for (Tensor batch : loader) {
+        EXPECT_EQ(batch.to_vector<int64_t>()[0], 3 * n);
+        if (++n == stop) break;
+      }
+    }
+  }
+  EXPECT_EQ(threads_of_process(), before);
 }
 
 }  // namespace

@@ -144,6 +144,10 @@ TEST_F(Build, ResidualsAndBranchesHoldLayers) {
   EXPECT_EQ(
       message_of([&] { joined("sub"); }),
       "Branches could not be made\n  because join is 'sub', expected 'add', 'mul' or 'concat'");
+  EXPECT_EQ(message_of([&] {
+              tn::nn::Branches({{"a", linear}, {"b", tn::nn::Linear(4, 1)}})(x);
+            }),
+            "Branches: a branch gives [2, 1] and another one [2, 4], expected the same sizes");
   EXPECT_EQ(message_of([&] { tn::nn::Branches({}); }),
             "Branches could not be made\n  because modules is empty, expected one at least");
   EXPECT_EQ(message_of([&] {

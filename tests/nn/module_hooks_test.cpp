@@ -43,6 +43,16 @@ TEST_P(Layers, HooksBeforeForwardReplaceTheInput) {
   EXPECT_NE(message_of([&] { layer(x); }).find("no input today"), std::string::npos);
 }
 
+TEST_P(Layers, AHookMayLetTheHandleGo) {
+  Object layer = tn::nn::Identity();
+  layer.register_forward_pre_hook([&](Object&, Tensor x) {
+    layer = Object();
+    return x + 1;
+  });
+  EXPECT_EQ(layer(tn::ones({}, {}, GetParam())).item<float>(), 2.f);
+  EXPECT_FALSE(layer);
+}
+
 // y = 3x: grad_output is dL/dy, grad_input three times that.
 TEST_P(Layers, HooksInBackwardSeeBothGradients) {
   const Object triple = tn::nn::Lambda([](Tensor x) { return x * 3; });

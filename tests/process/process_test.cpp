@@ -1,6 +1,11 @@
 // What becomes of a process that uses Tenon: forks of it, and limits that the shell set for it.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -23,6 +28,53 @@ std::string compute() {
     return "conv2d is wrong";
   }
   return "";
+}
+
+// What runs behind main and behind the ends of all that Tenon and its plugins made: it was asked for before
+// anything of them was there. In a fork that sets the file alone, where it says what it found.
+std::string late_file;
+void use_late() {
+  if (late_file.empty()) return;
+  std::string found = "fine";
+  try {
+    const auto x = tn::ones({3, 1}), y = tn::ones({3});
+    tn::mse_loss(x, y);  // warns
+    tn::binomial(tn::full({10}, 5.0f), tn::full({10}, 0.5f));
+    tn::poisson(tn::full({10}, 15.0f));
+    tn::erfinv(x * 0.5);
+    const auto layer = tn::nn::Linear(1, 4);
+    const auto optimizer = tn::optim::AdamW(layer.parameters());
+    layer(x).sum().backward();
+    optimizer.step();
+    tn::save(layer.state_dict(), late_file + ".safetensors");
+    if (tn::load(late_file + ".safetensors").size() != 2) found = "not saved";
+    try {
+      tn::matmul(tn::ones({2, 3}), tn::ones({2, 3}));
+      found = "no error";
+    } catch (const tn::Error&) {
+    }
+  } catch (const std::exception& e) {
+    found = e.what();
+  }
+  std::ofstream(late_file) << found;
+}
+[[maybe_unused]] const int asked = std::atexit(use_late);
+
+TEST(Exit, TenonIsThereUntilTheProcessIsGone) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path();
+  const std::string file = folder / ("tenon_late_" + std::to_string(::getpid()));
+  const std::string ended = in_a_fork([&]() -> std::string {
+    tn::load_plugins();
+    tn::ones({3}).sum();
+    late_file = file;
+    std::exit(0);
+  });
+  EXPECT_EQ(ended, "");
+  std::string found;
+  std::getline(std::ifstream(file), found);
+  EXPECT_EQ(found, "fine");
+  std::filesystem::remove(file);
+  std::filesystem::remove(file + ".safetensors");
 }
 
 TEST(Fork, ComputesOnCpuInTheChild) {

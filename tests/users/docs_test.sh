@@ -153,6 +153,7 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <tenon/data/images.hpp>
 #include <tenon/data/mixup.hpp>
 #include <tenon/data/samplers.hpp>
+#include <tenon/data/stream.hpp>
 #include <tenon/data/text.hpp>
 #include <tenon/data/transforms.hpp>
 #include <tenon/disk.hpp>

@@ -273,10 +273,10 @@ class CheckpointFolder {
     const std::vector<int64_t> all = steps();
     return all.empty() ? std::nullopt : std::optional(file_of(all.back()));
   }
-  // Of the checkpoints that are there, in order.
+  // Of the checkpoints that are there, in order; of what has such a name and cannot be read, too.
   std::vector<int64_t> steps() const {
     std::vector<int64_t> found;
-    std::error_code failed, not_there;
+    std::error_code failed;
     for (std::filesystem::directory_iterator at(path_, failed), end; !failed && at != end;
          at.increment(failed)) {
       const std::string name = at->path().filename().string();
@@ -285,7 +285,7 @@ class CheckpointFolder {
           name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
       if (digits.empty() || digits.size() > 18 ||
           digits.find_first_not_of("0123456789") != digits.npos ||
-          (digits[0] == '0' && digits.size() > 1) || !at->is_regular_file(not_there))
+          (digits[0] == '0' && digits.size() > 1))
         continue;
       found.push_back(std::stoll(digits));
     }

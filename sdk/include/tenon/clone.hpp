@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,6 +49,8 @@ class Cloner {
     }
   }
 
+  // Of an object among the options of another, or in it: part of the copy that this thread is at.
+  static Object of_part(const Object& object) { return current->clone(object); }
   // A new object of the same factory and options, with copies of the objects among these.
   static Object made_by_factory(const Object& object) {
     const std::string schema = factory_schema(object.type_name());
@@ -76,11 +79,11 @@ class Cloner {
     for (size_t i = 0; i < names.size(); ++i) {
       check(api.object->option(object.get(), names[i].c_str(), &options[i]));
       if (options[i].kind == TN_KIND_OBJECT) {
-        lists[i] = {current->clone(Object::borrow(options[i].as.object))};
+        lists[i] = {of_part(Object::borrow(options[i].as.object))};
         options[i] = to_value(lists[i][0]);
       } else if (options[i].kind == TN_KIND_OBJECTS) {
         for (uint32_t k = 0; k < options[i].count; ++k)
-          lists[i].push_back(current->clone(Object::borrow(options[i].as.objects[k])));
+          lists[i].push_back(of_part(Object::borrow(options[i].as.objects[k])));
         options[i] = to_value(lists[i]);
       }
     }
@@ -217,27 +220,43 @@ class Cloner {
   std::vector<std::pair<tn_object*, void*>> modules_;  // of the copy
 };
 
+// A copy that begins.
+struct NewCopy {
+  Cloner cloner;
+  RandomState random = random_state();  // what factories and constructors draw, nobody drew
+  Making* outer = std::exchange(making, nullptr);
+
+  NewCopy() { Cloner::current = &cloner; }
+  NewCopy(const NewCopy&) = delete;
+  ~NewCopy() {
+    Cloner::current = nullptr;
+    making = outer;
+    set_random_state(random);
+  }
+};
+
+// Within it there is a current copy: the one that is under way, or one that begins. Another library of
+// the program has none of its own yet where its class is part of a copy that began here: what is shared
+// with parts outside of it is then copied by itself.
+class CloneScope {
+ public:
+  CloneScope() {
+    if (!Cloner::current) own_.emplace();
+  }
+  bool begins() const { return own_.has_value(); }
+
+ private:
+  std::optional<NewCopy> own_;
+};
+
 // The copy of an object and, where it is a Module, the C++ object in it.
 inline std::pair<Object, void*> clone_object(const Object& object) {
-  if (Cloner* current = Cloner::current) {
-    Object copy = current->clone(object);
-    void* module = current->module_of(copy);
-    return {std::move(copy), module};
-  }
-  struct Scope {
-    Cloner cloner;
-    RandomState random = random_state();  // what factories and constructors draw, nobody drew
-    Making* outer = std::exchange(making, nullptr);
-    Scope() { Cloner::current = &cloner; }
-    ~Scope() {
-      Cloner::current = nullptr;
-      making = outer;
-      set_random_state(random);
-    }
-  } scope;
-  Object copy = scope.cloner.clone(object);
-  scope.cloner.copy_modes(object);
-  return {copy, scope.cloner.module_of(copy)};
+  const CloneScope scope;
+  Cloner& cloner = *Cloner::current;
+  Object copy = cloner.clone(object);
+  if (scope.begins()) cloner.copy_modes(object);
+  void* module = cloner.module_of(copy);
+  return {std::move(copy), module};
 }
 
 }  // namespace detail

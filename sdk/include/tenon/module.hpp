@@ -285,6 +285,7 @@ class Made : public Object {
         get());  // the T's own reference: it must not keep its own object alive
     if constexpr (Kept::can_be) {
       this->method("clone() -> object", [kept = std::move(kept)]() -> Object {
+        const detail::CloneScope scope;
         return std::apply(
             [](const auto&... argument) {
               Made<T> copy(std::in_place, detail::argument_of_copy(argument)...);

@@ -143,10 +143,11 @@ inline void expect_fit(const Object& layer, const std::string& name, const Tenso
 // values. (A Module makes its layers itself.)
 inline void copy_parametrizations(const Object& layer) {
   layer.method("clone() -> object", [](Object& self) {
+    const CloneScope scope;
     const Object copy = Cloner::made_by_factory(self);
     for (const auto& [tensor, each] : self.child("parametrizations").named_children()) {
       for (const Object& one : each.children())
-        nn::utils::register_parametrization(copy, tensor, Cloner::current->clone(one),
+        nn::utils::register_parametrization(copy, tensor, Cloner::of_part(one),
                                             /*unsafe=*/true);
     }
     return copy;

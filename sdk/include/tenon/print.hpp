@@ -3,10 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <iosfwd>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -76,17 +77,17 @@ class TensorPrinter {
     }
   }
   std::string element(int64_t i) const {
-    char text[40];
     if (bools_) return ints_[size_t(i)] ? "True" : "False";
-    if (!floats_) {
-      std::snprintf(text, sizeof(text), "%lld", static_cast<long long>(ints_[size_t(i)]));
-      return text;
-    }
+    if (!floats_) return std::to_string(ints_[size_t(i)]);
+    char text[40];
     double v = values_[size_t(i)];
     if (std::isnan(v)) return "nan";
     if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
-    std::snprintf(text, sizeof(text), exponents_ ? "%.4e" : whole_ ? "%.0f." : "%.4f", v);
-    return text;
+    // No printf: its point is the locale's.
+    const auto format = exponents_ ? std::chars_format::scientific : std::chars_format::fixed;
+    const bool is_whole = whole_ && !exponents_;
+    std::string number(text, std::to_chars(text, std::end(text), v, format, is_whole ? 0 : 4).ptr);
+    return is_whole ? number + "." : number;
   }
   std::string padded(int64_t i) const {
     std::string text = element(i);

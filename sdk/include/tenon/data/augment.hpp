@@ -170,11 +170,14 @@ class CenterCrop {
                            "images [.., height, width] of at least " + std::to_string(height_) +
                                " and " + std::to_string(width_));
     }
-    return detail::cropped("CenterCrop", image, (image.size(-2) - height_) / 2,
-                           (image.size(-1) - width_) / 2, height_, width_, 0);
+    return detail::cropped("CenterCrop", image, half(image.size(-2) - height_),
+                           half(image.size(-1) - width_), height_, width_, 0);
   }
 
  private:
+  // As torchvision, which rounds as Python does: 1.5 and 2.5 to 2.
+  static int64_t half(int64_t rest) { return rest / 2 + (rest % 4 == 3); }
+
   int64_t height_, width_;
 };
 

@@ -1,0 +1,438 @@
+// Data that comes one item after the other and whose number nobody knows: lines of files too large for
+// memory, records of a socket, an endless simulation (PyTorch's IterableDataset). For applications; not
+// part of tenon.hpp.
+//
+//   auto lines = data::stream([](int64_t /*epoch*/) {  // called as each pass begins
+//     return [file = std::ifstream("corpus.txt")]() mutable -> std::optional<std::string> {
+//       std::string line;
+//       if (!std::getline(file, line)) return std::nullopt;  // the end of the pass
+//       return line;
+//     };
+//   });
+//   data::StreamLoader batches(lines, {.batch_size = 32, .shuffle_buffer = 10'000}, TokenCollate(tokenizer));
+//   for (auto [ids, mask] : batches) ...
+//
+// A stream has `auto open(int64_t epoch) const`, which gives a function () -> std::optional<Item>, and
+// where items are to become samples, one of these, which workers call at the same time:
+//   get(Item) const                    a sample
+//   get(Item, data::Random&) const     the same, with the sample's random numbers
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tenon/data/loader.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace data {
+
+struct StreamOptions {
+  int64_t batch_size = 1;
+  bool drop_last = false;  // leave out a last batch that is not full
+  // Items that are held; each that comes takes the place of one that is drawn from them. 0: the items
+  // stay in the order of the stream.
+  int64_t shuffle_buffer = 0;
+  std::optional<uint64_t> seed =
+      {};                       // of what is drawn; absent: the seed of tenon's random numbers
+  int64_t num_workers = 0;      // threads that make batches; 0: the caller does
+  int64_t prefetch_factor = 2;  // batches made ahead, for each worker
+  int64_t rank = 0, ranks = 1;  // every ranks-th item from the rank-th on is this one's
+  std::optional<Device> device = {};      // batches are brought there, by the workers
+  std::optional<Device> pin_memory = {};  // as of a DataLoader
+};
+
+// A stream of functions: open(epoch) gives what gives the items, and get makes a sample of each.
+template <typename Open, typename Get>
+struct FunctionStream {
+  Open open_items;
+  Get make_sample;
+
+  auto open(int64_t epoch) const { return open_items(epoch); }
+  template <typename Item>
+  requires std::is_invocable_v<const Get&, Item>
+  auto get(Item item) const { return make_sample(std::move(item)); }
+  template <typename Item>
+  requires std::is_invocable_v<const Get&, Item, Random&>
+  auto get(Item item, Random& random) const { return make_sample(std::move(item), random); }
+};
+template <typename Open>
+struct FunctionStream<Open, void> {
+  Open open_items;
+
+  auto open(int64_t epoch) const { return open_items(epoch); }
+};
+template <typename Open>
+FunctionStream<Open, void> stream(Open open) {
+  return {std::move(open)};
+}
+template <typename Open, typename Get>
+FunctionStream<Open, Get> stream(Open open, Get get) {
+  return {std::move(open), std::move(get)};
+}
+
+namespace detail {
+
+template <typename D>
+concept IsStream = requires(const D& stream) {
+  requires !std::is_void_v<decltype(*stream.open(int64_t{})())>;
+};
+
+inline void expect_stream_options(const StreamOptions& o) {
+  const auto expect = [](const char* name, int64_t value, int64_t least, int64_t most) {
+    if (value >= least && value <= most) return;
+    const std::string range =
+        most == INT64_MAX
+            ? tenon::detail::joined({"at least ", std::to_string(least)})
+            : tenon::detail::joined({std::to_string(least), " to ", std::to_string(most)});
+    fail(tenon::detail::joined(
+        {"StreamLoader: ", name, " is ", std::to_string(value), ", expected ", range}));
+  };
+  expect("batch_size", o.batch_size, 1, INT64_MAX);
+  expect("shuffle_buffer", o.shuffle_buffer, 0, INT64_MAX);
+  expect("num_workers", o.num_workers, 0, 1024);
+  expect("prefetch_factor", o.prefetch_factor, 1, 1024);
+  expect("ranks", o.ranks, 1, INT64_MAX);
+  expect("rank", o.rank, 0, o.ranks - 1);
+  if (o.device && o.pin_memory) {
+    fail("StreamLoader: device and pin_memory are both given; batches are on the device already");
+  }
+}
+
+// A pass of a stream: items are read by one thread at a time, in the order of the batches; what is made
+// of them is made by several.
+template <typename D, typename C>
+class StreamPass {
+  using Reader = decltype(std::declval<const D&>().open(int64_t{}));
+  using Item = std::remove_cvref_t<decltype(*std::declval<Reader&>()())>;
+
+  static auto sample_of(const D& stream, Item item, Random& random) {
+    if constexpr (requires { stream.get(std::move(item), random); }) {
+      return stream.get(std::move(item), random);
+    } else if constexpr (requires { stream.get(std::move(item)); }) {
+      return stream.get(std::move(item));
+    } else {
+      return item;
+    }
+  }
+  using Sample =
+      decltype(sample_of(std::declval<const D&>(), std::declval<Item>(), std::declval<Random&>()));
+
+ public:
+  using Given = decltype(std::declval<const C&>()(std::declval<const std::vector<Sample>&>()));
+  using Batch = std::optional<Given>;  // nothing: the stream has ended before it
+
+  StreamPass(D stream, C collate, StreamOptions options)
+      : stream_(std::move(stream)), collate_(std::move(collate)), options_(options) {}
+
+  // No batch is being made. The batches before `first` are read and left out.
+  void begin(uint64_t seed, int64_t epoch, int64_t first) {
+    seed_ = seed;
+    epoch_ = epoch;
+    source_.emplace(Source{stream_.open(epoch), Random::of_pass(seed, epoch), first});
+    turn_ = first;
+    is_broken_ = false;
+  }
+  void end() { source_.reset(); }
+
+  // Number k begins behind k - 1. Of any thread.
+  Batch make(int64_t number, const Flag& cancelled) const {
+    const int64_t first = number * options_.batch_size;
+    int64_t at = -1;  // the item that is being read or made; -1: none
+    std::exception_ptr thrown;
+    try {
+      std::vector<Item> items = read_in_turn(number, cancelled, at);
+      if (items.empty()) return std::nullopt;
+      std::vector<Sample> samples;
+      samples.reserve(items.size());
+      for (size_t i = 0; i < items.size(); ++i) {
+        if (cancelled.is_set()) fail("the pass has ended");
+        at = first + int64_t(i);
+        Random random = Random::of_sample(seed_, epoch_, at);
+        samples.push_back(sample_of(stream_, std::move(items[i]), random));
+      }
+      at = -1;
+      Batch batch = collate_(samples);
+      if (options_.device) {
+        each_tensor(*batch, [&](Tensor& t) { t = t.to(*options_.device); });
+      }
+      if (options_.pin_memory) {
+        each_tensor(*batch, [&](Tensor& t) { t = t.pin_memory(*options_.pin_memory); });
+      }
+      return batch;
+    } catch (const Misfit& misfit) {
+      at = first + int64_t(misfit.place);
+      thrown = std::current_exception();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    const auto [what, code] = words_of(thrown);
+    std::string where = tenon::detail::joined({"batch ", std::to_string(number)});
+    if (at >= 0) where = tenon::detail::joined({"item ", std::to_string(at), " (", where, ")"});
+    throw SampleError(number, at, tenon::detail::joined({"StreamLoader: ", where, ": ", what}),
+                      code, std::move(thrown));
+  }
+
+ private:
+  struct Source {
+    Reader read;
+    Random random;
+    int64_t to_skip = 0;  // batches
+    int64_t n_read = 0;   // items, of all ranks
+    int64_t n_drawn = 0;  // items that batches had
+    bool has_ended = false;
+    std::vector<Item> held = {};  // of the shuffle
+  };
+
+  // The items of a batch; none where the stream has ended. `at`: the item that is being read.
+  std::vector<Item> read_in_turn(int64_t number, const Flag& cancelled, int64_t& at) const {
+    {
+      Lock lock(mutex_);
+      turned_.wait(mutex_, [&] { return turn_ == number || is_broken_; });
+      if (is_broken_) fail("the pass has ended");
+    }
+    struct Turn {  // ends with this call
+      const StreamPass& pass;
+      bool is_good = false;
+      ~Turn() {
+        Lock lock(pass.mutex_);
+        is_good ? void(++pass.turn_) : void(pass.is_broken_ = true);
+        pass.turned_.notify_all();
+      }
+    } turn{*this};
+    std::vector<Item> items;
+    for (; source_->to_skip > 0; --source_->to_skip) {
+      if (read_batch(cancelled, at, nullptr) > 0) continue;
+      fail(tenon::detail::joined({"the stream has ended behind ", std::to_string(source_->n_drawn),
+                                  " items, before the place of the state that was loaded"}));
+    }
+    read_batch(cancelled, at, &items);
+    at = -1;
+    if (options_.drop_last && int64_t(items.size()) < options_.batch_size) items.clear();
+    turn.is_good = true;
+    return items;
+  }
+  int64_t read_batch(const Flag& cancelled, int64_t& at, std::vector<Item>* items) const {
+    int64_t n = 0;
+    for (; n < options_.batch_size; ++n) {
+      if (cancelled.is_set()) fail("the pass has ended");
+      at = source_->n_drawn;
+      std::optional<Item> item = drawn();
+      if (!item) break;
+      ++source_->n_drawn;
+      if (items) items->push_back(*std::move(item));
+    }
+    return n;
+  }
+  // The next item in the order that is given.
+  std::optional<Item> drawn() const {
+    Source& s = *source_;
+    if (options_.shuffle_buffer < 2) return own_item();
+    while (int64_t(s.held.size()) < options_.shuffle_buffer) {
+      std::optional<Item> item = own_item();
+      if (!item) break;
+      s.held.push_back(*std::move(item));
+    }
+    if (s.held.empty()) return std::nullopt;
+    std::swap(s.held[size_t(s.random.below(int64_t(s.held.size())))], s.held.back());
+    Item item = std::move(s.held.back());
+    s.held.pop_back();
+    return item;
+  }
+  // The next of the stream that is this rank's. What has ended is not asked again.
+  std::optional<Item> own_item() const {
+    Source& s = *source_;
+    while (!s.has_ended) {
+      std::optional<Item> item = s.read();
+      s.has_ended = !item;
+      if (item && s.n_read++ % options_.ranks == options_.rank) return item;
+    }
+    return std::nullopt;
+  }
+
+  const D stream_;
+  const C collate_;
+  const StreamOptions options_;
+  uint64_t seed_ = 0;
+  int64_t epoch_ = 0;
+  mutable Mutex mutex_;
+  mutable Condition turned_;
+  // Both need the mutex.
+  mutable int64_t turn_ = 0;  // the batch that may read
+  mutable bool is_broken_ = false;
+  mutable std::optional<Source> source_;  // of who has the turn
+};
+
+}  // namespace detail
+
+// Batches of stream D. Each pass (range-for) is an epoch, for which the stream is opened anew; it ends
+// where the stream does. Order, samples and their random numbers follow from seed and epoch; the number
+// of workers changes nothing. Items are read by one thread at a time, in the order of the batches;
+// samples and batches are made by all workers. One pass at a time; used by one thread.
+//
+// `collate(const std::vector<Sample>&)` makes the batch; workers call it at the same time.
+template <typename D, typename C = DefaultCollate>
+class StreamLoader {
+  using Pass = detail::StreamPass<D, C>;
+
+ public:
+  using Batch = typename Pass::Given;
+
+  explicit StreamLoader(D stream, const StreamOptions& options = {}, C collate = {})
+      : options_(options) {
+    static_assert(detail::IsStream<D>,
+                  "a stream has open(int64_t epoch) const, which gives a function () -> "
+                  "std::optional<Item>");
+    detail::expect_stream_options(options);
+    pass_ = std::make_unique<Pass>(std::move(stream), std::move(collate), options);
+    pipeline_ = std::make_unique<detail::Pipeline<Pass>>(
+        pass_.get(), options.num_workers,
+        std::max<int64_t>(1, options.num_workers * options.prefetch_factor), false);
+  }
+
+  // Where it is: the epoch that is under way or was last, and how many batches of it were given.
+  int64_t epoch() const { return epoch_; }
+  int64_t batch() const { return given_; }
+
+  // The place, for a checkpoint: a loader of the same stream and options that loads it goes on with the
+  // batch behind the last that was given. What is before it is read again and left out.
+  NamedTensors state_dict() const {
+    return {{"epoch", tensor<int64_t>(has_ended_ ? epoch_ + 1 : epoch_)},
+            {"batch", tensor<int64_t>(has_ended_ ? 0 : given_)},
+            {"seed", tensor<int64_t>(int64_t(goes_on_ ? seed_of_next() : seed_))},
+            {"batch_size", tensor<int64_t>(options_.batch_size)}};
+  }
+  void load_state_dict(const NamedTensors& state) {
+    const auto value = [&](const char* name) {
+      for (const auto& [key, tensor] : state) {
+        if (key == name) return tensor.template item<int64_t>();
+      }
+      fail(tenon::detail::joined({"StreamLoader: the state has no '", name, "'"}), TN_NOT_FOUND);
+    };
+    const int64_t epoch = value("epoch"), given = value("batch"), seed = value("seed"),
+                  batch_size = value("batch_size");
+    if (batch_size != options_.batch_size) {
+      fail(tenon::detail::joined({"StreamLoader: the state is of batches of ",
+                                  std::to_string(batch_size), ", this loader has batches of ",
+                                  std::to_string(options_.batch_size)}));
+    }
+    if (epoch < 0 || epoch == INT64_MAX || given < 0 || given > INT64_MAX / batch_size - 1) {
+      fail(tenon::detail::joined({"StreamLoader: the state is at batch ", std::to_string(given),
+                                  " of epoch ", std::to_string(epoch)}));
+    }
+    if (!pass_) fail("StreamLoader: the loader was moved from");
+    end_pass();
+    epoch_ = epoch;
+    given_ = given;
+    loaded_seed_ = uint64_t(seed);
+    goes_on_ = true;
+    has_ended_ = false;
+  }
+
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Batch;
+    using difference_type = std::ptrdiff_t;
+    using pointer = void;
+    using reference = value_type;
+
+    iterator() = default;
+    explicit iterator(StreamLoader* loader) : loader_(loader), pass_(loader->n_begun_) {}
+    value_type operator*() const {
+      expect_own_pass();
+      if (!loader_ || !loader_->current_)
+        fail("StreamLoader: no batch is here: the pass has ended");
+      return *loader_->current_;
+    }
+    iterator& operator++() {
+      expect_own_pass();
+      if (loader_) loader_->advance();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(std::default_sentinel_t) const { return !loader_ || !loader_->current_; }
+
+   private:
+    void expect_own_pass() const {
+      if (loader_ && pass_ != loader_->n_begun_) {
+        fail(
+            "StreamLoader: a loop over this loader began another pass of it, which ended this one; "
+            "a "
+            "loop within a loop needs a loader of its own");
+      }
+    }
+    StreamLoader* loader_ = nullptr;
+    int64_t pass_ = 0;
+  };
+  iterator begin() {
+    if (!pass_) fail("StreamLoader: the loader was moved from");
+    end_pass();
+    ++n_begun_;
+    const uint64_t seed = seed_of_next();
+    if (!std::exchange(goes_on_, false)) {
+      ++epoch_;
+      given_ = 0;
+    }
+    has_ended_ = false;
+    seed_ = seed;
+    pass_->begin(seed, epoch_, given_);
+    pipeline_->start(given_, INT64_MAX);
+    under_way_ = true;
+    advance();
+    return iterator(this);
+  }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  uint64_t seed_of_next() const {
+    return loaded_seed_ ? *loaded_seed_ : options_.seed ? *options_.seed : random_state().seed;
+  }
+  void end_pass() {
+    current_.reset();
+    if (!std::exchange(under_way_, false)) return;
+    pipeline_->cancel();
+    pass_->end();
+  }
+  void advance() {
+    current_.reset();
+    if (!under_way_) return;  // it failed
+    std::optional<Batch> next;
+    try {
+      next = pipeline_->next();
+    } catch (...) {
+      end_pass();
+      throw;
+    }
+    if (next) {
+      current_ = std::move(next);
+      ++given_;
+    } else {
+      end_pass();
+      has_ended_ = true;
+    }
+  }
+
+  StreamOptions options_;
+  std::unique_ptr<Pass> pass_;
+  std::unique_ptr<detail::Pipeline<Pass>> pipeline_;  // behind what its workers read
+  std::optional<Batch> current_;
+  std::optional<uint64_t> loaded_seed_;
+  uint64_t seed_ = 0;
+  int64_t epoch_ = 0, given_ = 0;
+  int64_t n_begun_ = 0;  // passes
+  bool goes_on_ = true;  // the next pass is epoch_, from given_ on
+  bool under_way_ = false;
+  bool has_ended_ = false;  // the last pass, by the end of the stream
+};
+
+}  // namespace data
+}  // namespace v0
+}  // namespace tenon
