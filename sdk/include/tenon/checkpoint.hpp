@@ -276,7 +276,7 @@ class CheckpointFolder {
   // Of the checkpoints that are there, in order; of what has such a name and cannot be read, too.
   std::vector<int64_t> steps() const {
     std::vector<int64_t> found;
-    std::error_code failed;
+    std::error_code failed, not_there;
     for (std::filesystem::directory_iterator at(path_, failed), end; !failed && at != end;
          at.increment(failed)) {
       const std::string name = at->path().filename().string();
@@ -285,7 +285,7 @@ class CheckpointFolder {
           name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
       if (digits.empty() || digits.size() > 18 ||
           digits.find_first_not_of("0123456789") != digits.npos ||
-          (digits[0] == '0' && digits.size() > 1))
+          (digits[0] == '0' && digits.size() > 1) || at->is_directory(not_there))
         continue;
       found.push_back(std::stoll(digits));
     }
