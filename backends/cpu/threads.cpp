@@ -7,6 +7,10 @@
 #include "cpu.h"
 #include "patience.h"
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #if defined(__SANITIZE_THREAD__)
 #include <thread>
 #include <vector>
@@ -71,6 +75,32 @@ void give_up_threads_before_fork() {
 
 #endif
 
+// What a thread does with numbers that are too small, and how it rounds: set by programs, often without their
+// knowing, as by a library that was compiled with -ffast-math.
+#if defined(__x86_64__)
+constexpr uint32_t kRaised = 0x3f;  // bits of what happened, which are no mode
+uint32_t float_modes() { return _mm_getcsr() & ~kRaised; }
+void set_float_modes(uint32_t modes) { _mm_setcsr(modes | (_mm_getcsr() & kRaised)); }
+#else
+uint32_t float_modes() { return 0; }
+void set_float_modes(uint32_t) {}
+#endif
+
+// The caller's modes, while it lives, on whatever thread: results are the same on any number of threads.
+class FloatModes {
+ public:
+  explicit FloatModes(uint32_t callers) : callers_(callers), own_(float_modes()) {
+    if (own_ != callers_) set_float_modes(callers_);
+  }
+  FloatModes(const FloatModes&) = delete;
+  ~FloatModes() {
+    if (own_ != callers_) set_float_modes(own_);
+  }
+
+ private:
+  const uint32_t callers_, own_;
+};
+
 constinit Patience patience;
 
 int64_t now() {
@@ -93,7 +123,9 @@ void run_in_pieces(void*, int64_t begin, int64_t end, int64_t grain, tn_range_fn
     return;
   }
   int64_t started = 0, finished = 0;  // of the first piece, which is this thread's
+  const uint32_t modes = float_modes();
   run_pieces(pieces, [&](int64_t i) {
+    const FloatModes same(modes);
     if (i == 0) {
       started = now();
     }
