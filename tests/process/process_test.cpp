@@ -1,4 +1,6 @@
 // What becomes of a process that uses Tenon: forks of it, and limits that the shell set for it.
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -7,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <tenon/tenon.hpp>
@@ -75,6 +78,29 @@ TEST(Exit, TenonIsThereUntilTheProcessIsGone) {
   EXPECT_EQ(found, "fine");
   std::filesystem::remove(file);
   std::filesystem::remove(file + ".safetensors");
+}
+
+// oneDNN is opened at the first convolution. Before a test of this process has one.
+TEST(OpenFiles, ThatAreTooManyConcernTheCallsMeanwhileAlone) {
+  const auto convolve = [](bool lacks_files) {
+    return in_a_fork([lacks_files] {
+      tn::load_plugins();
+      tn::manual_seed(1);
+      const auto x = tn::randn({1, 32, 20, 20}), w = tn::randn({32, 32, 3, 3});
+      if (lacks_files) {
+        const rlimit few{40, 40};
+        ::setrlimit(RLIMIT_NOFILE, &few);
+        std::vector<int> files;
+        for (int file; (file = ::open("/dev/null", O_RDONLY)) >= 0;) files.push_back(file);
+        tn::conv2d(x, w);
+        for (const int file : files) ::close(file);
+      }
+      char sum[40];  // exactly
+      std::snprintf(sum, sizeof(sum), "%a", tn::conv2d(x, w).sum().item<double>());
+      return std::string(sum);
+    });
+  };
+  EXPECT_EQ(convolve(true), convolve(false));
 }
 
 TEST(Fork, ComputesOnCpuInTheChild) {
