@@ -412,8 +412,9 @@ void Compiled::in_child_of_fork() {
     new (&function->idle_) std::condition_variable;  // who waited is gone
     if (function->state_ == State::kIdle || function->by_ == &thread_state) continue;
     // In whatever state they were left, nobody looks at them again.
-    for (std::unique_ptr<Signature>& left : function->signatures_) left.release();
-    function->signatures_.clear();
+    new (&function->signatures_) decltype(function->signatures_);
+    new (&function->stays_eager_) std::string;
+    new (&function->last_unfit_) std::string;
     function->state_ = State::kIdle;
   }
   forget_other_recorders();

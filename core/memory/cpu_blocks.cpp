@@ -1,6 +1,7 @@
 // The lists, the shared cache and the limit behind cpu_blocks.h; invariants are in cpu_memory.h.
 #include "memory/cpu_blocks.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,7 +37,13 @@ struct Shared {
 };
 // Both live as long as the process: storages are freed until its very end.
 Shared& shared() {
-  static Shared* const made = new Shared;
+  static Shared* const made = [] {
+    auto* all = new Shared;
+    // A thread that the child of a fork does not have may be within it.
+    pthread_atfork([] { shared().mutex.lock(); }, [] { shared().mutex.unlock(); },
+                   [] { shared().mutex.unlock(); });
+    return all;
+  }();
   return *made;
 }
 

@@ -310,7 +310,7 @@ DeviceMemory::Block* DeviceMemory::take_idle(uint64_t bytes) {
   const auto found = idle_.lower_bound(&wanted);
   if (found == idle_.end() || over_limit(0)) return nullptr;
   Block* block = *found;
-  if (block->bytes > bytes + bytes / 4) return nullptr;
+  if (block->bytes > (may_split_ ? bytes + bytes / 4 : bytes)) return nullptr;
   take_out(&idle_, block);
   block->free = false;
   return block;

@@ -66,7 +66,7 @@ Checkpoints::~Checkpoints() {
 void Checkpoints::add_options(po::options_description& options) {
   options.add_options()  //
       ("checkpoint", po::value<std::string>()->value_name("DIR"),
-       "write checkpoints to this folder, and when SIGINT or SIGTERM comes")  //
+       "write checkpoints to this folder, and when SIGINT, SIGTERM or SIGHUP comes")  //
       ("every", po::value<std::string>()->value_name("N"),
        "steps between checkpoints; default: one for each line of the result")  //
       ("resume", po::value<std::string>()->value_name("DIR"),
@@ -74,6 +74,7 @@ void Checkpoints::add_options(po::options_description& options) {
 }
 
 int64_t Checkpoints::begin(const Checkpoint& checkpoint) {
+  lock();  // before what another process writes there is read
   const int64_t steps = resume(checkpoint);
   for (const std::string& option : of_a_beginning_) {
     if (steps == 0) break;
@@ -124,7 +125,12 @@ void Checkpoints::expect_own_folder() {
     fail(fmt::format("{}: no checkpoints can be written there: {}", shown(folder_name_),
                      failed.message()));
   }
-  if (!is_runs_) lock_.take("--checkpoint", folder_name_);
+  lock();
+}
+
+// The folder of a run has its checkpoints in one of its own, which may be named by another process.
+void Checkpoints::lock() {
+  if (is_folder(folder_name_)) lock_.take(is_runs_ ? "--run" : "--checkpoint", folder_name_);
 }
 
 void Checkpoints::expect_other(const std::string& save) const {

@@ -43,13 +43,14 @@ class Checkpoints {
 
  private:
   int64_t resume(const Checkpoint& checkpoint) const;
+  void lock();
   void expect_own_folder();
 
   std::string folder_name_, resumed_;
-  bool is_runs_ = false;  // the folder is in that of a run, which is locked itself
+  bool is_runs_ = false;                     // the folder is in that of a run
   std::vector<std::string> of_a_beginning_;  // options that mean nothing to what goes on
   std::optional<CheckpointFolder> folder_;
-  FolderLock lock_;  // of a folder that is no run's
+  FolderLock lock_;
   int64_t every_ = 0;
   bool catches_ = false;
   struct sigaction before_[3] = {};  // of SIGINT, SIGTERM and SIGHUP

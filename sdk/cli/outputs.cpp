@@ -68,11 +68,15 @@ void expect_writable(const std::string& option, const std::string& file) {
 }
 
 bool is_in(const std::string& file, const std::string& folder) {
-  std::string parent = fs::path(file).parent_path().string();
-  if (parent.empty()) parent = ".";
-  return is_same_file(parent, folder) ||
-         fs::path(parent).lexically_normal() ==
-             (fs::path(folder) / "").lexically_normal().parent_path();
+  // Neither need be there.
+  const auto resolved = [](const fs::path& path) {
+    std::error_code failed;
+    const fs::path whole = fs::weakly_canonical(fs::absolute(path, failed), failed);
+    return failed ? path.lexically_normal() : whole;
+  };
+  const fs::path parent = resolved(fs::path(file)).parent_path();
+  const fs::path own = resolved(fs::path(folder) / "x").parent_path();
+  return parent == own || is_same_file(parent.string(), own.string());
 }
 
 FolderLock::~FolderLock() {
@@ -80,6 +84,7 @@ FolderLock::~FolderLock() {
 }
 
 void FolderLock::take(const std::string& option, const std::string& folder) {
+  if (descriptor_ >= 0) return;  // it has it
   descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   // Some file systems have no locks: there nobody is kept out.
   if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {

@@ -82,8 +82,7 @@ bool put_options(ordered_json* json, const TrainingConfig& config) {
   return changed;
 }
 
-// The training's file as it is trained, whose data is found from any folder. What is no UTF-8 stays as it
-// is.
+// The training's file as it is trained, whose data is found from any folder.
 std::string config_from_anywhere(const TrainingConfig& config) {
   std::string text = read_text(config.file, kMostWritten);
   const fs::path folder = fs::absolute(config.file).parent_path();
@@ -95,17 +94,19 @@ std::string config_from_anywhere(const TrainingConfig& config) {
     value = (folder / path).lexically_normal().string();
     changed = true;
   };
+  ordered_json json = ordered_json::parse(text, nullptr, false);
+  if (json.is_discarded()) return text;
+  const bool told = put_options(&json, config);
+  std::string in_place = told ? json.dump(2) + "\n" : text;
   try {
-    ordered_json json = ordered_json::parse(text);
     for (const std::string& name : config.data.path_fields) {
       ordered_json& paths = json.at("data").at(name);
       if (!paths.is_array()) resolve(paths);
       for (size_t i = 0; paths.is_array() && i < paths.size(); ++i) resolve(paths[i]);
     }
-    changed = put_options(&json, config) || changed;
-    return changed ? json.dump(2) + "\n" : text;
-  } catch (const ordered_json::exception&) {
-    return text;
+    return changed ? json.dump(2) + "\n" : in_place;
+  } catch (const ordered_json::exception&) {  // a path that is no UTF-8 stays as it is
+    return in_place;
   }
 }
 
@@ -161,7 +162,11 @@ bool RunFolder::is_run() const {
   log.read(line.data(), static_cast<std::streamsize>(line.size()));
   line.resize(static_cast<size_t>(log.gcount()));
   const size_t end = line.find('\n');
-  if (line.empty() || end == line.npos) return true;  // cut off by a kill
+  if (end == line.npos) {  // cut off by a kill
+    constexpr std::string_view kBegin = "{\"step\":";
+    const size_t n = std::min(line.size(), kBegin.size());
+    return std::string_view(line).substr(0, n) == kBegin.substr(0, n);
+  }
   line.resize(end);
   if (!is_flat(line)) return false;
   const ordered_json first = ordered_json::parse(line, nullptr, false);

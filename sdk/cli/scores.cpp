@@ -1,6 +1,7 @@
 #include "scores.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
@@ -120,6 +121,36 @@ std::vector<Score> final_scores(const Training& training) {
   const Score last = score(training);
   std::erase_if(scores, [&](const Score& s) { return s.name == last.name; });
   scores.push_back(last);
+  return scores;
+}
+
+std::vector<Score> scores_of_trained(const Training& training) {
+  const auto expect_finite = [](const Score& s) {
+    if (std::isfinite(s.value)) return;
+    fail(fmt::format("the {} is {} behind the last step: the training diverged; try a smaller lr",
+                     s.name, s.value > 0 ? "infinite" : "NaN"),
+         TN_FAILED_PRECONDITION);
+  };
+  if (training.of_text()) {
+    const Score only = score(training);
+    expect_finite(only);
+    return {only};
+  }
+  // With the loss, also where it is not told: accuracy has a value for what diverged, too.
+  MetricList list;
+  list.push_back(std::make_unique<LossMetric>(loss_function(training)));
+  add_metrics(training, &list);
+  if (!training.of_numbers()) {
+    std::erase_if(list, [](const auto& metric) { return metric->name() == "accuracy"; });
+    list.push_back(metrics::make_metric("accuracy"));
+  }
+  std::vector<Score> scores = scores_of(training, list);
+  std::ranges::for_each(scores, expect_finite);
+  if (training.of_numbers()) {
+    std::ranges::rotate(scores, scores.begin() + 1);  // the loss is told last
+  } else {
+    scores.erase(scores.begin());
+  }
   return scores;
 }
 

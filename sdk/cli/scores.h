@@ -27,5 +27,7 @@ std::vector<Score> all_scores(const Training& training);
 
 // The metrics of the file, and last the score.
 std::vector<Score> final_scores(const Training& training);
+// The same behind a training. An Error where one, or the loss on what is held out, is NaN or infinite.
+std::vector<Score> scores_of_trained(const Training& training);
 
 }  // namespace tenon::cli

@@ -65,6 +65,18 @@ TEST_F(CompileFork, AFunctionIsMadeInTheChildWhileOthersRecord) {
          });
 }
 
+// Large blocks go through lists that all threads share.
+TEST_F(CompileFork, MemoryIsTakenInTheChildWhileOthersTakeIt) {
+  beside([] { tn::ones({400000}); },
+         [] {
+           for (int i = 0; i < 60; ++i) {
+             EXPECT_EQ(
+                 in_a_fork([] { return std::to_string(tn::ones({500000}).sum().item<double>()); }),
+                 "500000.000000");
+           }
+         });
+}
+
 // The thread that forks may be in the middle of a recording of its own, which goes on in both.
 TEST_F(CompileFork, ARecordingMayFork) {
   std::string found;

@@ -70,6 +70,22 @@ TEST_F(CliLeaves, NoWeightsThatTheLastStepMadeInfinite) {
   EXPECT_FALSE(fs::exists(path("w.safetensors")));
 }
 
+// An accuracy has a value also where the loss has none.
+TEST_F(CliLeaves, NoWeightsOfClassesWhoseLossIsNone) {
+  std::string layers;
+  for (int i = 0; i < 9; ++i)
+    layers += "{\"layer\": \"Linear\", \"in_features\": " + std::to_string(i == 0 ? 64 : 10) +
+              ", \"out_features\": 10}" + (i < 8 ? ", " : "");
+  const std::string file =
+      write("d.json", "{\"data\": {\"csv\": \"" + digits() +
+                          "/digits.csv\", \"test_every\": 6}, \"model\": [" + layers +
+                          "], \"optimizer\": {\"optimizer\": \"SGD\", \"lr\": 1e15}, "
+                          "\"loss\": \"cross_entropy\", \"epochs\": 1, \"batch_size\": 2000}");
+  expect_refused(file + " --save " + path("w.safetensors"),
+                 "the test loss is NaN behind the last step: the training diverged");
+  EXPECT_FALSE(fs::exists(path("w.safetensors")));
+}
+
 TEST_F(CliLeaves, WeightsWithANanAreNotTaken) {
   const std::string file = line_of("0.001"), saved = path("w.safetensors");
   ASSERT_EQ(train(file + " --save " + saved).code, 0);
@@ -89,6 +105,10 @@ TEST_F(CliLeaves, SavesInTheFolderOfTheRunButNotInPlaceOfItsFiles) {
       train(file + " --epochs 1 --run " + run + " --save " + run + "/w.safetensors");
   EXPECT_EQ(made.code, 0) << made.err;
   EXPECT_TRUE(fs::exists(run + "/w.safetensors"));
+  EXPECT_EQ(train(file + " --epochs 1 --run " + path("new") + "/ --save " + path(".") +
+                  "/new/./w.safetensors")
+                .code,
+            0);
   const std::string more =
       file + " --epochs 2 --run " + run + " --resume " + run + " --save " + run;
   for (const char* own : {"log.jsonl", "config.json", "report.html"})
@@ -127,6 +147,8 @@ TEST_F(CliLeaves, FoldersOfOthersAreLeftAlone) {
   expect_refused(file + " --epochs 1 --run " + folder,
                  "log.jsonl is there, in a folder that is of no run");
   EXPECT_EQ(read(folder + "/log.jsonl"), "{\"mine\": 1}\n");
+  write("others/log.jsonl", "notes of mine");
+  expect_refused(file + " --epochs 1 --run " + folder, "in a folder that is of no run");
 }
 
 TEST_F(CliLeaves, OneProcessAtATimeTrainsInAFolderOfCheckpoints) {
@@ -138,6 +160,13 @@ TEST_F(CliLeaves, OneProcessAtATimeTrainsInAFolderOfCheckpoints) {
   expect_refused(line, "--checkpoint: " + folder + ": another process trains there");
   ::close(descriptor);
   EXPECT_EQ(train(line).code, 0);
+  // Those of a run, too.
+  ASSERT_EQ(train(file + " --epochs 1 --run " + path("run")).code, 0);
+  const int runs = ::open(path("run/checkpoints").c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(::flock(runs, LOCK_EX), 0);
+  expect_refused(file + " --epochs 2 --run " + path("run") + " --resume " + path("run"),
+                 "another process trains there");
+  ::close(runs);
 }
 
 TEST_F(CliLeaves, ResumeSaysWhatItGoesOnFrom) {

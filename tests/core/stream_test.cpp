@@ -282,6 +282,22 @@ TEST_F(Free, StreamsOneAfterTheOtherTakeTheSameMemory) {
   EXPECT_EQ(stats.reserved_bytes, 0u);
 }
 
+// This device's blocks are as long as what was asked for.
+TEST_F(Free, MemoryOfADeadStreamIsNotCutWhereNothingIs) {
+  tn_storage* large = nullptr;
+  ASSERT_OK(allocate_storage(device, side, 10000, &large));
+  large->release();
+  EXPECT_OK(destroy_stream(side));
+  tn_storage *first = nullptr, *second = nullptr;
+  ASSERT_OK(allocate_storage(device, main, 8500, &first));
+  ASSERT_OK(allocate_storage(device, main, 1499, &second));
+  const auto* begin = static_cast<const char*>(first->memory);
+  const auto* other = static_cast<const char*>(second->memory);
+  EXPECT_TRUE(other < begin || other >= begin + 10000);
+  first->release();
+  second->release();
+}
+
 TEST_F(Free, MakesRoomUnderALimitByWaiting) {
   EXPECT_OK(set_memory_limit(device, 1024));
   int64_t value = 0;

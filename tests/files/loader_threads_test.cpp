@@ -249,6 +249,16 @@ TEST_F(LoaderThreads, StreamsAreReadInTurn) {
   EXPECT_EQ(all(4), expected);
 }
 
+TEST_F(LoaderThreads, ALoaderMayBeReplacedInAPass) {
+  const auto made = [] { return data::DataLoader(noisy(60), {.batch_size = 2, .num_workers = 3}); };
+  auto loader = made();
+  for (int i = 0; i < 10; ++i) {
+    loader.begin();
+    loader = made();
+  }
+  pass_of(loader);
+}
+
 TEST_F(LoaderThreads, StreamsEndAtAnyTime) {
   const size_t before = threads_of_process();
   const auto endless = data::stream(

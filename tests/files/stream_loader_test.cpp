@@ -261,6 +261,74 @@ TEST_F(Streams, SayWhichItemFailed) {
   }
 }
 
+// Whoever waits for the turn of a reader that failed hears of that.
+TEST_F(Streams, TheFailureOfAReaderIsNotLost) {
+  const auto broken = data::stream([](int64_t) {
+    return [i = int64_t{0}]() mutable -> std::optional<int64_t> {
+      if (i == 9) throw std::runtime_error("the disk is gone");
+      return i++;
+    };
+  });
+  for (int pass = 0; pass < 300; ++pass) {
+    data::StreamLoader loader(broken, {.batch_size = 2, .num_workers = 1 + pass % 8});
+    expect_error([&] { batches_of(loader); }, "StreamLoader: item 9 (batch 4): the disk is gone");
+  }
+}
+
+// The pass goes on where it was once the stream can be opened.
+TEST_F(Streams, AStreamThatCannotBeOpenedLosesNoPlace) {
+  auto fails = std::make_shared<bool>(false);
+  const auto numbers = data::stream([fails](int64_t) {
+    if (*fails) fail("no stream");
+    return Numbers{}.open(0);
+  });
+  data::StreamLoader before(numbers, {.batch_size = 4}), loader(numbers, {.batch_size = 4});
+  for (const Tensor& batch : before) {
+    if (batch.numel() == 4) break;
+  }
+  loader.load_state_dict(before.state_dict());
+  *fails = true;
+  expect_error([&] { loader.begin(); }, "no stream");
+  *fails = false;
+  EXPECT_EQ(batches_of(loader), (std::vector<Order>{{4, 5, 6, 7}, {8, 9}}));
+  EXPECT_EQ(loader.epoch(), 0);
+}
+
+TEST_F(Streams, MayBeReplacedInAPass) {
+  const auto made = [] {
+    return data::StreamLoader(Numbers{-1}, {.batch_size = 2, .num_workers = 2});
+  };
+  auto loader = made();
+  for (int i = 0; i < 20; ++i) {
+    const auto at = loader.begin();
+    EXPECT_EQ((*at).to_vector<int64_t>(), (Order{0, 1}));
+    loader = made();
+  }
+  auto at = loader.begin();
+  const auto moved = std::move(loader);
+  expect_error([&] { ++at; }, "StreamLoader: the loader was moved from");
+}
+
+TEST_F(Streams, OfBoolsAndOfOneBatch) {
+  const auto bools = data::stream([](int64_t) {
+    return [i = 0]() mutable { return i < 6 ? std::optional(i++ % 2 == 0) : std::nullopt; };
+  });
+  data::StreamLoader loader(bools, {.batch_size = 4, .shuffle_buffer = 3});
+  int64_t n = 0, on = 0;
+  for (const Tensor& batch : loader) n += batch.numel(), on += batch.sum().item<int64_t>();
+  EXPECT_EQ(n, 6);
+  EXPECT_EQ(on, 3);
+  data::StreamLoader whole(Numbers{}, {.batch_size = INT64_MAX, .num_workers = 2});
+  EXPECT_EQ(batches_of(whole), (std::vector<Order>{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}));
+  data::StreamLoader later(Numbers{}, {.batch_size = INT64_MAX});
+  for (const Tensor& batch : later) {
+    if (batch.defined()) break;
+  }
+  data::StreamLoader again(Numbers{}, {.batch_size = INT64_MAX});
+  again.load_state_dict(later.state_dict());
+  EXPECT_EQ(batches_of(again).size(), 0u);
+}
+
 TEST_F(Streams, SayWhichItemDoesNotFit) {
   const auto growing = data::stream([](int64_t) { return Numbers{}.open(0); },
                                     [](int64_t item) { return zeros({item < 6 ? 1 : 2}); });
@@ -302,7 +370,7 @@ TEST_F(Streams, AStateOfSomethingElseIsRefused) {
                "StreamLoader: the state is at batch 0 of epoch -1");
   loader.load_state_dict(state(0, 7, 2));
   expect_error([&] { batches_of(loader); },
-               "StreamLoader: item 10 (batch 7): the stream has ended behind 10 items, before the "
+               "StreamLoader: batch 7: the stream has ended behind 10 items, before the "
                "place of the state that was loaded");
   data::StreamLoader moved(std::move(loader));
   expect_error([&] { loader.begin(); }, "StreamLoader: the loader was moved from");

@@ -25,6 +25,12 @@ struct Around : tn::Module {
   tn::Tensor forward(tn::Tensor x) { return held(x) + 1; }
 };
 
+struct Two : tn::Module {
+  Two(tn::Object first, tn::Object second) : a(child("a", first)), b(child("b", second)) {}
+  tn::Object a, b;
+  tn::Tensor forward(tn::Tensor x) { return a(x) + b(x); }
+};
+
 }  // namespace
 
 OTHER_LIBRARY tn::Object make_net() { return tn::make<Net>(2); }
@@ -33,4 +39,7 @@ OTHER_LIBRARY tn::Object make_normed() {
   tn::Object layer = nn::Linear(3, 3);
   nn::utils::weight_norm(layer);
   return layer;
+}
+OTHER_LIBRARY tn::Object make_two(const tn::Object& a, const tn::Object& b) {
+  return tn::make<Two>(a, b);
 }

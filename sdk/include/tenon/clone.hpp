@@ -62,13 +62,31 @@ class Cloner {
     return from_factory(object, schema);
   }
   static bool has_method(const Object& object, const char* name) {
-    const char* text = nullptr;
-    tn_status* status = api.object->method_schema(object.get(), name, &text);
-    ignore(status);
-    return text != nullptr;
+    return !schema_of(object, name).empty();
+  }
+  // The method by which a Module says how it is copied, and that it is one: also to the copies of other
+  // libraries, which do not know its class.
+  static constexpr const char* kOfModules = "clone(bool of_module=True) -> object";
+
+  // `copy` was made anew in the place of `object`: brings the values.
+  void adopt(const Object& object, const Object& copy) {
+    objects_.emplace_back(object.get(), copy);
+    adopt_tensors(object, copy);
+    adopt_children(object, copy);
   }
 
  private:
+  static std::string schema_of(const Object& object, const char* method) {
+    const char* text = nullptr;
+    tn_status* status = api.object->method_schema(object.get(), method, &text);
+    ignore(status);
+    return text ? text : "";
+  }
+  // A Module of another library, which made its copy with members that this one cannot reach: what is
+  // shared with parts outside of it stays its own.
+  bool is_foreign(const Object& object, const Object& copy) const {
+    return !module_of(copy) && schema_of(object, "clone").find("of_module") != std::string::npos;
+  }
   static Object made_anew(const Object& object) {
     return has_method(object, "clone") ? object.invoke<Object>("clone") : made_by_factory(object);
   }
@@ -93,16 +111,12 @@ class Cloner {
     return Object::take(made);
   }
 
-  void adopt(const Object& object, const Object& copy) {
-    objects_.emplace_back(object.get(), copy);
-    adopt_tensors(object, copy);
-    adopt_children(object, copy);
-  }
   // Children that the factory or the constructor made again get the values; those that the program
   // added later, or put in the place of others, are copied and put in, but into a Module: its copy
   // has members, which would still be what the constructor made.
   void adopt_children(const Object& object, const Object& copy) {
     const std::vector<Slot> made = slots_of(copy);
+    const bool foreign = is_foreign(object, copy);
     for (const Slot& slot : slots_of(object)) {
       const auto found = std::find_if(made.begin(), made.end(),
                                       [&](const Slot& one) { return one.name == slot.name; });
@@ -111,13 +125,19 @@ class Cloner {
       const Object* const known = find(objects_, child.get());
       const bool is_there = found != made.end();
       if (known ? own == *known : is_there && !own && !child) continue;
+      if (foreign && known && own && fit(own, child)) {
+        Cloner apart;
+        apart.adopt(child, own);
+        apart.copy_modes(child);
+        continue;
+      }
       const bool replaced = is_there && found->changes != slot.changes;
       if (!known && own && child && own != child &&
           (replaced ? same(own, child) : fit(own, child))) {
         adopt(child, own);
         continue;
       }
-      if (module_of(copy) && (child || own)) refuse(object, slot.name, is_there);
+      if ((module_of(copy) || foreign) && (child || own)) refuse(object, slot.name, is_there);
       copy.child(slot.name.c_str(), known ? Object(*known) : clone(child));
     }
   }
@@ -172,6 +192,7 @@ class Cloner {
   }
   void adopt_tensors(const Object& object, const Object& copy) {
     const std::vector<OwnEntry> made = own_entries(copy);
+    const bool foreign = is_foreign(object, copy);
     const NoGrad guard;
     for (const auto& [name, tensor, kind] : own_entries(object)) {
       const auto there =
@@ -179,7 +200,7 @@ class Cloner {
                        [&, &n = name](const OwnEntry& entry) { return entry.name == n; });
       Tensor own = there != made.end() ? there->tensor : Tensor();
       const bool of_kind = there != made.end() && there->kind == kind;
-      if (const Tensor* known = find(tensors_, tensor.get())) {
+      if (const Tensor* known = foreign ? nullptr : find(tensors_, tensor.get())) {
         if (!own.is_same(*known) || !of_kind) copy.set(name.c_str(), *known, kind);
         continue;
       }

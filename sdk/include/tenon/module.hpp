@@ -284,16 +284,23 @@ class Made : public Object {
     detail::api.object->release(
         get());  // the T's own reference: it must not keep its own object alive
     if constexpr (Kept::can_be) {
-      this->method("clone() -> object", [kept = std::move(kept)]() -> Object {
-        const detail::CloneScope scope;
-        return std::apply(
-            [](const auto&... argument) {
-              Made<T> copy(std::in_place, detail::argument_of_copy(argument)...);
-              detail::Cloner::current->note_module(copy, copy.made_);
-              return static_cast<const Object&>(copy);
-            },
-            kept);
-      });
+      this->method(detail::Cloner::kOfModules,
+                   [kept = std::move(kept)](Object& self, bool) -> Object {
+                     const detail::CloneScope scope;
+                     detail::Cloner& cloner = *detail::Cloner::current;
+                     const Object copy = std::apply(
+                         [&](const auto&... argument) {
+                           Made<T> made(std::in_place, detail::argument_of_copy(argument)...);
+                           cloner.note_module(made, made.made_);
+                           return static_cast<const Object&>(made);
+                         },
+                         kept);
+                     if (scope.begins()) {  // called by itself, or by a copy of another library
+                       cloner.adopt(self, copy);
+                       cloner.copy_modes(self);
+                     }
+                     return copy;
+                   });
     }
   }
   // A copy with tensors of its own: constructed anew with copies of the arguments of make<T>, with

@@ -249,8 +249,10 @@ auto default_collate(const std::vector<Sample>& samples) {
   if constexpr (detail::TupleLike<Sample>) {
     return detail::collate_tuple(samples, std::make_index_sequence<std::tuple_size_v<Sample>>());
   } else if constexpr (std::is_same_v<Sample, Tensor> || std::is_arithmetic_v<Sample>) {
-    return detail::column<Sample>(samples.size(),
-                                  [&](size_t i) -> const Sample& { return samples[i]; });
+    // Of a vector<bool> an element is no reference.
+    return detail::column<Sample>(
+        samples.size(),
+        [&](size_t i) -> typename std::vector<Sample>::const_reference { return samples[i]; });
   } else if constexpr (std::is_same_v<Sample, std::vector<Tensor>>) {
     return detail::collate_list(samples);
   } else if constexpr (detail::n_fields<Sample>() == 0) {

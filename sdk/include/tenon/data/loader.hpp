@@ -255,6 +255,16 @@ class DataLoader {
 
   DataLoader(D dataset, const LoaderOptions& options = {}, C collate = {})
       : DataLoader(options, std::move(dataset), std::move(collate)) {}
+  DataLoader(DataLoader&&) noexcept = default;
+  DataLoader& operator=(
+      DataLoader&& other) noexcept {  // the workers of the old pass end before it goes
+    if (this != &other) {
+      std::destroy_at(this);
+      std::construct_at(this, std::move(other));
+    }
+    return *this;
+  }
+  ~DataLoader() = default;
 
   int64_t size() const { return pass().n_batches(); }  // batches in a pass
   const D& dataset() const { return pass().dataset; }

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <iterator>
 #include <memory>
@@ -134,29 +135,27 @@ class StreamPass {
 
   // No batch is being made. The batches before `first` are read and left out.
   void begin(uint64_t seed, int64_t epoch, int64_t first) {
+    source_.emplace(Source{stream_.open(epoch), Random::of_pass(seed, epoch), first});
     seed_ = seed;
     epoch_ = epoch;
-    source_.emplace(Source{stream_.open(epoch), Random::of_pass(seed, epoch), first});
     turn_ = first;
-    is_broken_ = false;
+    broken_ = nullptr;
   }
   void end() { source_.reset(); }
 
   // Number k begins behind k - 1. Of any thread.
   Batch make(int64_t number, const Flag& cancelled) const {
-    const int64_t first = number * options_.batch_size;
-    int64_t at = -1;  // the item that is being read or made; -1: none
-    std::exception_ptr thrown;
+    Items read = read_in_turn(number, cancelled);
+    if (read.list.empty()) return std::nullopt;
+    int64_t at = -1;  // the item that is being made; -1: none
     try {
-      std::vector<Item> items = read_in_turn(number, cancelled, at);
-      if (items.empty()) return std::nullopt;
       std::vector<Sample> samples;
-      samples.reserve(items.size());
-      for (size_t i = 0; i < items.size(); ++i) {
+      samples.reserve(read.list.size());
+      for (Item& item : read.list) {
         if (cancelled.is_set()) fail("the pass has ended");
-        at = first + int64_t(i);
+        at = read.first + int64_t(samples.size());
         Random random = Random::of_sample(seed_, epoch_, at);
-        samples.push_back(sample_of(stream_, std::move(items[i]), random));
+        samples.push_back(sample_of(stream_, std::move(item), random));
       }
       at = -1;
       Batch batch = collate_(samples);
@@ -168,16 +167,10 @@ class StreamPass {
       }
       return batch;
     } catch (const Misfit& misfit) {
-      at = first + int64_t(misfit.place);
-      thrown = std::current_exception();
+      throw failure(number, read.first + int64_t(misfit.place), std::current_exception());
     } catch (...) {
-      thrown = std::current_exception();
+      throw failure(number, at, std::current_exception());
     }
-    const auto [what, code] = words_of(thrown);
-    std::string where = tenon::detail::joined({"batch ", std::to_string(number)});
-    if (at >= 0) where = tenon::detail::joined({"item ", std::to_string(at), " (", where, ")"});
-    throw SampleError(number, at, tenon::detail::joined({"StreamLoader: ", where, ": ", what}),
-                      code, std::move(thrown));
   }
 
  private:
@@ -188,38 +181,58 @@ class StreamPass {
     int64_t n_read = 0;   // items, of all ranks
     int64_t n_drawn = 0;  // items that batches had
     bool has_ended = false;
-    std::vector<Item> held = {};  // of the shuffle
+    std::deque<Item> held = {};  // of the shuffle
+  };
+  struct Items {
+    int64_t first = 0;  // behind so many
+    std::deque<Item> list = {};
   };
 
-  // The items of a batch; none where the stream has ended. `at`: the item that is being read.
-  std::vector<Item> read_in_turn(int64_t number, const Flag& cancelled, int64_t& at) const {
+  static SampleError failure(int64_t batch, int64_t item, std::exception_ptr thrown) {
+    const auto [what, code] = words_of(thrown);
+    std::string where = tenon::detail::joined({"batch ", std::to_string(batch)});
+    if (item >= 0) {
+      where = tenon::detail::joined({"item ", std::to_string(item), " (", where, ")"});
+    }
+    return SampleError(batch, item, tenon::detail::joined({"StreamLoader: ", where, ": ", what}),
+                       code, std::move(thrown));
+  }
+
+  // The items of a batch; none where the stream has ended. What fails here fails for all that wait.
+  Items read_in_turn(int64_t number, const Flag& cancelled) const {
     {
       Lock lock(mutex_);
-      turned_.wait(mutex_, [&] { return turn_ == number || is_broken_; });
-      if (is_broken_) fail("the pass has ended");
+      turned_.wait(mutex_, [&] { return turn_ == number || broken_; });
+      if (broken_) std::rethrow_exception(broken_);
     }
-    struct Turn {  // ends with this call
-      const StreamPass& pass;
-      bool is_good = false;
-      ~Turn() {
-        Lock lock(pass.mutex_);
-        is_good ? void(++pass.turn_) : void(pass.is_broken_ = true);
-        pass.turned_.notify_all();
+    Source& s = *source_;
+    int64_t at = -1;  // the item that is being read; -1: none
+    Items items;
+    std::exception_ptr failed;
+    try {
+      for (; s.to_skip > 0; --s.to_skip) {
+        if (read_batch(cancelled, at, nullptr) > 0) continue;
+        at = -1;
+        fail(tenon::detail::joined({"the stream has ended behind ", std::to_string(s.n_drawn),
+                                    " items, before the place of the state that was loaded"}));
       }
-    } turn{*this};
-    std::vector<Item> items;
-    for (; source_->to_skip > 0; --source_->to_skip) {
-      if (read_batch(cancelled, at, nullptr) > 0) continue;
-      fail(tenon::detail::joined({"the stream has ended behind ", std::to_string(source_->n_drawn),
-                                  " items, before the place of the state that was loaded"}));
+      items.first = s.n_drawn;
+      read_batch(cancelled, at, &items.list);
+    } catch (...) {
+      // Items that are left out are of batches before this one.
+      const int64_t batch = at < 0 || s.to_skip == 0 ? number : at / options_.batch_size;
+      failed = std::make_exception_ptr(failure(batch, at, std::current_exception()));
     }
-    read_batch(cancelled, at, &items);
-    at = -1;
-    if (options_.drop_last && int64_t(items.size()) < options_.batch_size) items.clear();
-    turn.is_good = true;
+    {
+      Lock lock(mutex_);
+      failed ? void(broken_ = failed) : void(++turn_);
+      turned_.notify_all();
+    }
+    if (failed) std::rethrow_exception(failed);
+    if (options_.drop_last && int64_t(items.list.size()) < options_.batch_size) items.list.clear();
     return items;
   }
-  int64_t read_batch(const Flag& cancelled, int64_t& at, std::vector<Item>* items) const {
+  int64_t read_batch(const Flag& cancelled, int64_t& at, std::deque<Item>* items) const {
     int64_t n = 0;
     for (; n < options_.batch_size; ++n) {
       if (cancelled.is_set()) fail("the pass has ended");
@@ -265,8 +278,8 @@ class StreamPass {
   mutable Mutex mutex_;
   mutable Condition turned_;
   // Both need the mutex.
-  mutable int64_t turn_ = 0;  // the batch that may read
-  mutable bool is_broken_ = false;
+  mutable int64_t turn_ = 0;              // the batch that may read
+  mutable std::exception_ptr broken_;     // what ended the reading
   mutable std::optional<Source> source_;  // of who has the turn
 };
 
@@ -275,7 +288,9 @@ class StreamPass {
 // Batches of stream D. Each pass (range-for) is an epoch, for which the stream is opened anew; it ends
 // where the stream does. Order, samples and their random numbers follow from seed and epoch; the number
 // of workers changes nothing. Items are read by one thread at a time, in the order of the batches;
-// samples and batches are made by all workers. One pass at a time; used by one thread.
+// samples and batches are made by all workers. One pass at a time; used by one thread. Who ends a pass
+// (break, the destructor, load_state_dict) waits for an item that is being read: a reader of what may
+// not come needs a time limit of its own. Errors count items as they are drawn, of this rank.
 //
 // `collate(const std::vector<Sample>&)` makes the batch; workers call it at the same time.
 template <typename D, typename C = DefaultCollate>
@@ -296,6 +311,16 @@ class StreamLoader {
         pass_.get(), options.num_workers,
         std::max<int64_t>(1, options.num_workers * options.prefetch_factor), false);
   }
+  StreamLoader(StreamLoader&&) noexcept = default;
+  StreamLoader& operator=(
+      StreamLoader&& other) noexcept {  // the workers of the old pass end before it goes
+    if (this != &other) {
+      std::destroy_at(this);
+      std::construct_at(this, std::move(other));
+    }
+    return *this;
+  }
+  ~StreamLoader() = default;
 
   // Where it is: the epoch that is under way or was last, and how many batches of it were given.
   int64_t epoch() const { return epoch_; }
@@ -323,7 +348,7 @@ class StreamLoader {
                                   std::to_string(batch_size), ", this loader has batches of ",
                                   std::to_string(options_.batch_size)}));
     }
-    if (epoch < 0 || epoch == INT64_MAX || given < 0 || given > INT64_MAX / batch_size - 1) {
+    if (epoch < 0 || epoch == INT64_MAX || given < 0 || given > INT64_MAX / batch_size) {
       fail(tenon::detail::joined({"StreamLoader: the state is at batch ", std::to_string(given),
                                   " of epoch ", std::to_string(epoch)}));
     }
@@ -377,15 +402,14 @@ class StreamLoader {
     end_pass();
     ++n_begun_;
     const uint64_t seed = seed_of_next();
-    if (!std::exchange(goes_on_, false)) {
-      ++epoch_;
-      given_ = 0;
-    }
-    has_ended_ = false;
+    const int64_t epoch = goes_on_ ? epoch_ : epoch_ + 1, given = goes_on_ ? given_ : 0;
+    pass_->begin(seed, epoch, given);  // where it fails, the next one is the same pass
+    goes_on_ = has_ended_ = false;
     seed_ = seed;
-    pass_->begin(seed, epoch_, given_);
-    pipeline_->start(given_, INT64_MAX);
+    epoch_ = epoch;
+    given_ = given;
     under_way_ = true;
+    pipeline_->start(given, INT64_MAX);
     advance();
     return iterator(this);
   }
@@ -402,6 +426,7 @@ class StreamLoader {
     pass_->end();
   }
   void advance() {
+    if (!pass_) fail("StreamLoader: the loader was moved from");
     current_.reset();
     if (!under_way_) return;  // it failed
     std::optional<Batch> next;
