@@ -122,13 +122,19 @@ inline std::string profile_name(std::string_view name, size_t most) {
   return text;
 }
 
+// A number with a point, whatever the program's locale is.
+inline std::string profile_number(double number, int decimals = 0) {
+  char text[336];
+  const auto end =
+      std::to_chars(text, text + sizeof(text), number, std::chars_format::fixed, decimals);
+  return {text, end.ptr};
+}
+
 inline std::string profile_time(double ns) {
-  char text[32];
   const char* const units[] = {"ns", "us", "ms", "s"};
   int unit = 0;
   while (ns >= 1000 && unit < 3) ns /= 1000, ++unit;
-  std::snprintf(text, sizeof(text), "%.*f %s", unit == 0 ? 0 : 3, ns, units[unit]);
-  return text;
+  return profile_number(ns, unit == 0 ? 0 : 3) + " " + units[unit];
 }
 
 template <typename Rows>
@@ -142,13 +148,14 @@ std::string profile_table(const Rows& rows, uint64_t total_ns, size_t most, bool
     const auto& r = rows[i];
     const double share =
         total_ns == 0 ? 0 : 100 * static_cast<double>(r.self_ns) / static_cast<double>(total_ns);
-    char rate[32] = "";
+    std::string rate;
     if (r.flops > 0 && r.total_ns > 0)
-      std::snprintf(rate, sizeof(rate), "%.1f", r.flops / static_cast<double>(r.total_ns));
-    std::snprintf(line, sizeof(line), "%-40s %9llu %12s %12s %6.1f%% %10s",
+      rate = profile_number(r.flops / static_cast<double>(r.total_ns), 1);
+    std::snprintf(line, sizeof(line), "%-40s %9llu %12s %12s %6s%% %10s",
                   profile_name(r.name, 120).c_str(), static_cast<unsigned long long>(r.count),
                   profile_time(static_cast<double>(r.self_ns)).c_str(),
-                  profile_time(static_cast<double>(r.total_ns)).c_str(), share, rate);
+                  profile_time(static_cast<double>(r.total_ns)).c_str(),
+                  profile_number(share, 1).c_str(), rate.c_str());
     text += line;
     if (memory) {
       std::snprintf(line, sizeof(line), " %14lld", static_cast<long long>(r.bytes));
@@ -182,13 +189,6 @@ inline std::string profile_json(std::string_view text) {
     text.remove_prefix(std::max<size_t>(bytes, 1));
   }
   return json + "\"";
-}
-// A number as JSON has it, whatever the program's locale is.
-inline std::string profile_number(double number, int decimals = 0) {
-  char text[336];
-  const auto end =
-      std::to_chars(text, text + sizeof(text), number, std::chars_format::fixed, decimals);
-  return {text, end.ptr};
 }
 inline std::string profile_us(uint64_t ns) {
   return profile_number(static_cast<double>(ns) / 1000, 3);
@@ -230,13 +230,11 @@ std::string profile_trace(const Events& events, const Samples& samples) {
 }
 
 inline std::string profile_bytes(uint64_t bytes) {
-  char text[32];
   const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   auto number = static_cast<double>(bytes);
   int unit = 0;
   while (number >= 1024 && unit < 4) number /= 1024, ++unit;
-  std::snprintf(text, sizeof(text), "%.*f %s", unit == 0 ? 0 : 2, number, units[unit]);
-  return text;
+  return profile_number(number, unit == 0 ? 0 : 2) + " " + units[unit];
 }
 
 template <typename Rows>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <ostream>
 #include <set>
@@ -52,10 +53,10 @@ inline std::string scaled_number(double number, const char* unit) {
   static constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T", "P"};
   int prefix = 0;
   while (number >= 1000 && prefix < 5) number /= 1000, ++prefix;
-  char text[32];
-  std::snprintf(text, sizeof(text), prefix == 0 ? "%.0f %s%s" : "%.2f %s%s", number,
-                kPrefixes[prefix], unit);
-  return text;
+  char text[32];  // no printf: its point is the locale's
+  const auto end = std::to_chars(text, text + sizeof(text), number, std::chars_format::fixed,
+                                 prefix == 0 ? 0 : 2);
+  return joined({std::string_view(text, size_t(end.ptr - text)), " ", kPrefixes[prefix], unit});
 }
 // 1234567 as "1,234,567".
 inline std::string grouped(int64_t number) {
