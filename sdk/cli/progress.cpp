@@ -1,5 +1,6 @@
 #include "progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,13 @@ std::string pace_text(double seconds, int64_t done, int64_t left) {
                      rest % 60);
 }
 
+// Of the terminal: a longer line would stay in parts.
+size_t columns() {
+  winsize size = {};
+  const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  return is_known ? size.ws_col : 1000;
+}
+
 }  // namespace
 
 Progress::Progress(int64_t total)
@@ -36,10 +44,12 @@ void Progress::step(const std::string& label) {
   constexpr int kWidth = 30;
   const double part = static_cast<double>(std::min(done_, total_)) / static_cast<double>(total_);
   const int filled = static_cast<int>(kWidth * part);
-  fmt::print(stderr, "\r\x1b[K{} [{:#<{}}{:.<{}}] {:3}%{}", label, "", filled, "", kWidth - filled,
-             static_cast<int>(100 * part),
-             pace_text(std::chrono::duration<double>(now - start_).count(), done_ - 1,
-                       std::max<int64_t>(total_ - done_, 0)));
+  std::string line = fmt::format("{} [{:#<{}}{:.<{}}] {:3}%{}", label, "", filled, "",
+                                 kWidth - filled, static_cast<int>(100 * part),
+                                 pace_text(std::chrono::duration<double>(now - start_).count(),
+                                           done_ - 1, std::max<int64_t>(total_ - done_, 0)));
+  line.resize(std::min(line.size(), columns() - 1));
+  fmt::print(stderr, "\r\x1b[K{}", line);
   std::fflush(stderr);
   drawn_ = true;
 }
