@@ -135,19 +135,44 @@ auto batch_type(const D& dataset, const C& collate, Random& random) {
   }
 }
 
+// An option of a loader, "DataLoader: batch_size".
+inline void expect_option(const char* option, int64_t value, int64_t least, int64_t most) {
+  if (value >= least && value <= most) return;
+  const std::string range =
+      most == INT64_MAX
+          ? tenon::detail::joined({"at least ", std::to_string(least)})
+          : tenon::detail::joined({std::to_string(least), " to ", std::to_string(most)});
+  fail(tenon::detail::joined({option, " is ", std::to_string(value), ", expected ", range}));
+}
+
+// A number of the state of a loader.
+inline int64_t state_value(const char* loader, const NamedTensors& state, const char* name) {
+  for (const auto& [key, tensor] : state) {
+    if (key == name) return tensor.template item<int64_t>();
+  }
+  fail(tenon::detail::joined({loader, ": the state has no '", name, "'"}), TN_NOT_FOUND);
+}
+
+// Of an iterator whose pass another one ended.
+[[noreturn]] inline void refuse_ended_pass(const char* loader) {
+  fail(tenon::detail::joined(
+      {loader,
+       ": a loop over this loader began another pass of it, which ended this one; a loop "
+       "within a loop needs a loader of its own"}));
+}
+
+// Puts a loader in the place of another, all of whose workers end before what they read goes.
+template <typename Loader>
+void replace_loader(Loader* place, Loader&& by) noexcept {
+  if (place == &by) return;
+  std::destroy_at(place);
+  std::construct_at(place, std::move(by));
+}
+
 inline void expect_loader_options(const LoaderOptions& o) {
-  const auto expect = [](const char* name, int64_t value, int64_t least, int64_t most) {
-    if (value >= least && value <= most) return;
-    const std::string range =
-        most == INT64_MAX
-            ? tenon::detail::joined({"at least ", std::to_string(least)})
-            : tenon::detail::joined({std::to_string(least), " to ", std::to_string(most)});
-    fail(tenon::detail::joined(
-        {"DataLoader: ", name, " is ", std::to_string(value), ", expected ", range}));
-  };
-  expect("batch_size", o.batch_size, 1, INT64_MAX);
-  expect("num_workers", o.num_workers, 0, 1024);
-  expect("prefetch_factor", o.prefetch_factor, 1, 1024);
+  expect_option("DataLoader: batch_size", o.batch_size, 1, INT64_MAX);
+  expect_option("DataLoader: num_workers", o.num_workers, 0, 1024);
+  expect_option("DataLoader: prefetch_factor", o.prefetch_factor, 1, 1024);
   if (o.shuffle && o.sampler) {
     fail("DataLoader: shuffle and sampler are both given, and each is an order of its own");
   }
@@ -256,12 +281,8 @@ class DataLoader {
   DataLoader(D dataset, const LoaderOptions& options = {}, C collate = {})
       : DataLoader(options, std::move(dataset), std::move(collate)) {}
   DataLoader(DataLoader&&) noexcept = default;
-  DataLoader& operator=(
-      DataLoader&& other) noexcept {  // the workers of the old pass end before it goes
-    if (this != &other) {
-      std::destroy_at(this);
-      std::construct_at(this, std::move(other));
-    }
+  DataLoader& operator=(DataLoader&& other) noexcept {
+    detail::replace_loader(this, std::move(other));
     return *this;
   }
   ~DataLoader() = default;
@@ -304,11 +325,7 @@ class DataLoader {
 
    private:
     void expect_own_pass() const {
-      if (loader_ && pass_ != loader_->n_begun_) {
-        fail(
-            "DataLoader: a loop over this loader began another pass of it, which ended this one; a "
-            "loop within a loop needs a loader of its own");
-      }
+      if (loader_ && pass_ != loader_->n_begun_) detail::refuse_ended_pass("DataLoader");
     }
     DataLoader* loader_ = nullptr;
     int64_t batch_ = 0;
@@ -409,10 +426,7 @@ NamedTensors DataLoader<D, C>::state_dict() const {
 template <typename D, typename C>
 void DataLoader<D, C>::load_state_dict(const NamedTensors& state) {
   const auto value = [&](const char* name) {
-    for (const auto& [key, tensor] : state) {
-      if (key == name) return tensor.template item<int64_t>();
-    }
-    fail(tenon::detail::joined({"DataLoader: the state has no '", name, "'"}), TN_NOT_FOUND);
+    return detail::state_value("DataLoader", state, name);
   };
   const int64_t epoch = value("epoch"), given = value("batch"), seed = value("seed"),
                 items = value("items"), batch_size = value("batch_size");

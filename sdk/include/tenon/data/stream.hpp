@@ -87,21 +87,12 @@ concept IsStream = requires(const D& stream) {
 };
 
 inline void expect_stream_options(const StreamOptions& o) {
-  const auto expect = [](const char* name, int64_t value, int64_t least, int64_t most) {
-    if (value >= least && value <= most) return;
-    const std::string range =
-        most == INT64_MAX
-            ? tenon::detail::joined({"at least ", std::to_string(least)})
-            : tenon::detail::joined({std::to_string(least), " to ", std::to_string(most)});
-    fail(tenon::detail::joined(
-        {"StreamLoader: ", name, " is ", std::to_string(value), ", expected ", range}));
-  };
-  expect("batch_size", o.batch_size, 1, INT64_MAX);
-  expect("shuffle_buffer", o.shuffle_buffer, 0, INT64_MAX);
-  expect("num_workers", o.num_workers, 0, 1024);
-  expect("prefetch_factor", o.prefetch_factor, 1, 1024);
-  expect("ranks", o.ranks, 1, INT64_MAX);
-  expect("rank", o.rank, 0, o.ranks - 1);
+  expect_option("StreamLoader: batch_size", o.batch_size, 1, INT64_MAX);
+  expect_option("StreamLoader: shuffle_buffer", o.shuffle_buffer, 0, INT64_MAX);
+  expect_option("StreamLoader: num_workers", o.num_workers, 0, 1024);
+  expect_option("StreamLoader: prefetch_factor", o.prefetch_factor, 1, 1024);
+  expect_option("StreamLoader: ranks", o.ranks, 1, INT64_MAX);
+  expect_option("StreamLoader: rank", o.rank, 0, o.ranks - 1);
   if (o.device && o.pin_memory) {
     fail("StreamLoader: device and pin_memory are both given; batches are on the device already");
   }
@@ -312,12 +303,8 @@ class StreamLoader {
         std::max<int64_t>(1, options.num_workers * options.prefetch_factor), false);
   }
   StreamLoader(StreamLoader&&) noexcept = default;
-  StreamLoader& operator=(
-      StreamLoader&& other) noexcept {  // the workers of the old pass end before it goes
-    if (this != &other) {
-      std::destroy_at(this);
-      std::construct_at(this, std::move(other));
-    }
+  StreamLoader& operator=(StreamLoader&& other) noexcept {
+    detail::replace_loader(this, std::move(other));
     return *this;
   }
   ~StreamLoader() = default;
@@ -336,10 +323,7 @@ class StreamLoader {
   }
   void load_state_dict(const NamedTensors& state) {
     const auto value = [&](const char* name) {
-      for (const auto& [key, tensor] : state) {
-        if (key == name) return tensor.template item<int64_t>();
-      }
-      fail(tenon::detail::joined({"StreamLoader: the state has no '", name, "'"}), TN_NOT_FOUND);
+      return detail::state_value("StreamLoader", state, name);
     };
     const int64_t epoch = value("epoch"), given = value("batch"), seed = value("seed"),
                   batch_size = value("batch_size");
@@ -387,12 +371,7 @@ class StreamLoader {
 
    private:
     void expect_own_pass() const {
-      if (loader_ && pass_ != loader_->n_begun_) {
-        fail(
-            "StreamLoader: a loop over this loader began another pass of it, which ended this one; "
-            "a "
-            "loop within a loop needs a loader of its own");
-      }
+      if (loader_ && pass_ != loader_->n_begun_) detail::refuse_ended_pass("StreamLoader");
     }
     StreamLoader* loader_ = nullptr;
     int64_t pass_ = 0;
