@@ -147,7 +147,7 @@ std::vector<Score> scores_of_trained(const Training& training) {
   std::vector<Score> scores = scores_of(training, list);
   std::ranges::for_each(scores, expect_finite);
   if (training.of_numbers()) {
-    std::ranges::rotate(scores, scores.begin() + 1);  // the loss is told last
+    std::rotate(scores.begin(), scores.begin() + 1, scores.end());  // the loss is told last
   } else {
     scores.erase(scores.begin());
   }
