@@ -99,6 +99,13 @@ struct CastArguments {
   }
 };
 
+void open_scope(tn_device device, tn_dtype lower, const tn_amp_policy_def* policy) {
+  AutocastScope* outer = thread_state.autocast;
+  const bool was_on = autocast_enabled();
+  auto casts = was_on ? outer->casts : std::make_shared<AutocastScope::Casts>();
+  thread_state.autocast = new AutocastScope{device, lower, policy, outer, std::move(casts), was_on};
+}
+
 }  // namespace
 
 Status autocast_call(const Op* op, std::span<const tn_value> args, std::span<tn_value> results) {
@@ -149,11 +156,14 @@ Status enter_autocast(tn_device device, tn_dtype lower, const char* policy) {
     }
     found = &it->second;
   }
-  AutocastScope* outer = thread_state.autocast;
-  const bool was_on = autocast_enabled();
-  auto casts = was_on ? outer->casts : std::make_shared<AutocastScope::Casts>();
-  thread_state.autocast = new AutocastScope{device, lower, found, outer, std::move(casts), was_on};
+  open_scope(device, lower, found);
   thread_state.modes |= kModeAutocast;
+  return nullptr;
+}
+
+Status suspend_autocast() {
+  open_scope(kCpu, TN_DTYPE_NONE, nullptr);
+  thread_state.modes &= ~uint32_t{kModeAutocast};
   return nullptr;
 }
 
@@ -161,7 +171,8 @@ Status leave_autocast() {
   AutocastScope* scope = thread_state.autocast;
   if (scope == nullptr) return error(TN_FAILED_PRECONDITION, "autocast: leave without enter");
   thread_state.autocast = scope->outer;
-  if (!scope->was_on) thread_state.modes &= ~uint32_t{kModeAutocast};
+  thread_state.modes &= ~uint32_t{kModeAutocast};
+  if (scope->was_on) thread_state.modes |= kModeAutocast;
   delete scope;
   return nullptr;
 }

@@ -19,6 +19,8 @@ namespace tenon {
 
 // lower TN_DTYPE_NONE: the device's own; policy NULL: the ops' own classes.
 [[nodiscard]] Status enter_autocast(tn_device device, tn_dtype lower, const char* policy);
+// A scope without casts. It ends by leave_autocast, as the others do.
+[[nodiscard]] Status suspend_autocast();
 [[nodiscard]] Status leave_autocast();
 bool autocast_enabled();
 

@@ -49,11 +49,6 @@ class CustomNode final : public Node {
 
 TN_HOT thread_local CustomNode* CustomNode::current = nullptr;
 
-// A result that is a view: of what forward made and dropped it is a tensor of its own.
-void give_as_view(Tensor* t) {
-  if (!let_view_of_custom_go(t)) t->view_flags |= kViewOfCustom;
-}
-
 }  // namespace
 
 Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*destroy)(void*),

@@ -123,6 +123,10 @@ bool let_view_of_custom_go(Tensor* view) {
   return true;
 }
 
+void give_as_view(Tensor* view) {
+  if (!let_view_of_custom_go(view)) view->view_flags |= kViewOfCustom;
+}
+
 void refresh_view(Tensor* t) {
   Tensor* base = t->base;
   if (base == nullptr) return;

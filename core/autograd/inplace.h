@@ -19,6 +19,9 @@ void break_cycles(Tensor* t, Node* node);
 // its base, of which nobody else has a handle; the base loses its history then, which may have saved
 // what it gave. It is a tensor of its own from here on.
 bool let_view_of_custom_go(Tensor* view);
+// For a result that is a view, and about to get a history of its own: of what its function made and
+// dropped it is a tensor of its own.
+void give_as_view(Tensor* view);
 
 // dst.copy_(src), recorded when either needs a gradient and grad mode is on.
 [[nodiscard]] Status copy_recorded(Tensor* dst, Tensor* src);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "autograd/engine.h"
+#include "autograd/inplace.h"
 #include "autograd/prim.h"
 #include "autograd/record.h"
 #include "base/text.h"
@@ -208,6 +209,8 @@ class OpNode : public Node {
                      "{}: output {} is a list, which only a decomposition can record", name(), i);
       }
       Tensor* output = as_tensor(results[i].as.tensor);
+      // By its schema it is none, so it shows what the op's code made.
+      if (output->base != nullptr && op_->schema.returns[i].alias == 0) give_as_view(output);
       if ((skips_ & TN_OP_VJP_SKIPS_OUTPUTS) != 0) {
         output_infos_.emplace_back(output);
       } else {

@@ -214,6 +214,15 @@ void put_random_state(uint64_t seed, uint64_t offset, uint64_t seen) {
   set_random_state({seed, offset});
 }
 
+tn_random_state* use_own_random_state(tn_random_state* state) {
+  tn_random_state* before = use_random_state(state);
+  if ((thread_state.modes & kModeRecord) != 0) {
+    const RandomState now = random_state();
+    thread_state.recording->see_random(now.seed, now.offset, true);
+  }
+  return before;
+}
+
 }  // namespace
 
 const tn_autograd_api* autograd_api() {
@@ -245,13 +254,15 @@ const tn_random_api* random_api() {
   static const tn_random_api table = {
       sizeof(tn_random_api), [](uint64_t seed) { put_random_state(seed, 0, UINT64_MAX); },
       get_random_state,
-      [](uint64_t seed, uint64_t offset) { put_random_state(seed, offset, offset); }};
+      [](uint64_t seed, uint64_t offset) { put_random_state(seed, offset, offset); },
+      use_own_random_state};
   return &table;
 }
 
 const tn_amp_api* amp_api() {
   static const tn_amp_api table = {sizeof(tn_amp_api), amp_enter, amp_leave,
-                                   [] { return autocast_enabled() ? 1 : 0; }};
+                                   [] { return autocast_enabled() ? 1 : 0; },
+                                   [] { return guarded(suspend_autocast); }};
   return &table;
 }
 

@@ -21,6 +21,15 @@ tn_status* load(const char* path) {
   });
 }
 
+tn_status* add(const tn_manifest* manifest, tn_plugin_init_fn init,
+               tn_plugin_shutdown_fn shutdown) {
+  return guarded([&]() -> Status {
+    TN_TRY(expect_given("add: the manifest", manifest));
+    TN_TRY(expect_given("add: init", reinterpret_cast<const void*>(init)));
+    return add_plugin({manifest, init, shutdown});
+  });
+}
+
 tn_status* load_all() {
   return guarded([] { return load_all_plugins(); });
 }
@@ -58,7 +67,8 @@ void set_profile_events(tn_profile_event_fn event, void* context) {
 }  // namespace
 
 const tn_plugin_api* plugin_api() {
-  static const tn_plugin_api table = {sizeof(tn_plugin_api), load, load_all, shutdown, list, ops};
+  static const tn_plugin_api table = {
+      sizeof(tn_plugin_api), load, load_all, shutdown, list, ops, add};
   return &table;
 }
 

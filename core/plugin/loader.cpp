@@ -5,13 +5,15 @@
 #include <mutex>
 #include <utility>
 
+#include <dlfcn.h>
+
 #include "base/hot_thread_local.h"
 #include "base/log.h"
 #include "base/not_loaded.h"
 #include "registry/host_table.h"
+#include "tenon/messages.hpp"
 #include "plugin/candidates.h"
 #include "plugin/elf.h"
-#include "plugin/library.h"
 #include "plugin/listing.h"
 #include "plugin/needs.h"
 #include "plugin/shutdown.h"
@@ -143,20 +145,9 @@ Status check_symbols(const Library& library, const std::string& id) {
   return check_abi(manifest.abi_min, manifest.abi_max);
 }
 
-// Everything after the manifest. Its needs of other plugins are met.
-Status open_and_commit(const Candidate& candidate) {
+// What its init registers.
+Status stage_and_commit(const Candidate& candidate, const Library& library) {
   const Manifest& manifest = candidate.manifest;
-  TN_TRY(check_cpu_features(manifest.needs_cpu));
-  TN_TRY(check_elf(candidate.file));
-  TN_TRY(check_libraries(manifest.needs_libraries));
-  TN_TRY(check_trust(candidate.file.parent_path()));
-  TN_TRY(check_trust(candidate.file));
-  record({candidate.file, candidate.identity, manifest, PluginState::kLoading, "", {}});
-  log_line(0, fmt::format("plugin '{}': loading {}", manifest.id, candidate.file.string()).c_str());
-  Library library;
-  TN_TRY(open_library(candidate.file, &library));
-  TN_TRY(check_symbols(library, manifest.id));
-
   // Never freed: see its class.
   Staging* staging = loader().stagings.emplace_back(std::make_unique<Staging>(manifest.id)).get();
   void* self = nullptr;
@@ -175,6 +166,22 @@ Status open_and_commit(const Candidate& candidate) {
   record(
       {candidate.file, candidate.identity, manifest, PluginState::kLoaded, "", staging->brings()});
   return nullptr;
+}
+
+// Everything after the manifest. Its needs of other plugins are met.
+Status open_and_commit(const Candidate& candidate) {
+  const Manifest& manifest = candidate.manifest;
+  TN_TRY(check_cpu_features(manifest.needs_cpu));
+  TN_TRY(check_elf(candidate.file));
+  TN_TRY(check_libraries(manifest.needs_libraries));
+  TN_TRY(check_trust(candidate.file.parent_path()));
+  TN_TRY(check_trust(candidate.file));
+  record({candidate.file, candidate.identity, manifest, PluginState::kLoading, "", {}});
+  log_line(0, fmt::format("plugin '{}': loading {}", manifest.id, candidate.file.string()).c_str());
+  Library library;
+  TN_TRY(open_library(candidate.file, &library));
+  TN_TRY(check_symbols(library, manifest.id));
+  return stage_and_commit(candidate, library);
 }
 
 Status missing_file(const fs::path& file) {
@@ -204,6 +211,44 @@ Status load_one(Candidate* candidate) {
   return open_and_commit(*candidate);
 }
 
+// The file that has this code: the program, or one of its libraries.
+fs::path file_of(tn_plugin_init_fn code) {
+  Dl_info info{};
+  const bool found = ::dladdr(reinterpret_cast<const void*>(code), &info) != 0;
+  std::error_code ec;
+  fs::path file =
+      found && info.dli_fname != nullptr ? fs::absolute(info.dli_fname, ec) : fs::path();
+  // A program is named as it was called, which may be by PATH.
+  if (file.empty() || !fs::exists(file, ec)) file = fs::read_symlink("/proc/self/exe", ec);
+  return file.lexically_normal();
+}
+
+Status add_one(const Library& library, Candidate* candidate) {
+  const tn_manifest& manifest = *library.manifest;
+  if (manifest.size < sizeof(tn_manifest)) {
+    return invalid("add: tenon_manifest.size is {}, expected {}", manifest.size,
+                   sizeof(tn_manifest));
+  }
+  const std::string id = manifest.id == nullptr ? "" : manifest.id;
+  if (!is_plugin_id(id)) {
+    return invalid("add: the id is '{}', expected lower case letters, digits and '_'",
+                   messages::printable(id));
+  }
+  TN_TRY(check_abi(manifest.abi_min, manifest.abi_max));
+  candidate->manifest = {.id = id, .abi_min = manifest.abi_min, .abi_max = manifest.abi_max};
+  candidate->file = file_of(library.init);
+  candidate->identity = candidate->file.string() + ":" + id;  // of several in one file
+  if (const LoadedPlugin* other = find_loaded(id))
+    return invalid("plugin '{}' is there already, from {}", id, other->file.string());
+  Status status = stage_and_commit(*candidate, library);
+  if (status == nullptr) {
+    report_incomplete_devices();
+    return nullptr;
+  }
+  record_failure(*candidate, status);
+  return wrap(status, [&] { return fmt::format("plugin '{}' was not added", id); });
+}
+
 Status closed_error() { return make_status(TN_FAILED_PRECONDITION, "plugins were shut down"); }
 
 }  // namespace
@@ -225,6 +270,14 @@ Status load_plugin(const char* path) {
     record_failure(candidate, status);
     return wrap(status,
                 [&] { return fmt::format("plugin {} was not loaded", candidate.file.string()); });
+  });
+}
+
+Status add_plugin(const Library& library) {
+  return exclusively("add", [&]() -> Status {
+    if (loader().closed) return closed_error();
+    Candidate candidate;
+    return add_one(library, &candidate);
   });
 }
 

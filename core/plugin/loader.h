@@ -1,4 +1,4 @@
-// Loading of plugins: find, check, open, stage, commit; and their shutdown. host/ gives these
+// Loading of plugins: find, check, open, stage, commit, those of the program included; and their shutdown. host/ gives these
 // functions to applications as plugin/1. Thread-safe, beside running calls.
 //
 // Invariants
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "plugin/library.h"
 #include "plugin/manifest.h"
 #include "plugin/search.h"
 #include "plugin/staging.h"
@@ -35,6 +36,8 @@ struct PluginRecord {
 // One library, with its manifest beside it. A relative path is the working directory's. A library
 // that is loaded already is a success; another one of the same id is not.
 [[nodiscard]] Status load_plugin(const char* path);
+// One that is part of the program: there is no manifest file.
+[[nodiscard]] Status add_plugin(const Library& library);
 // All of the search folders, those first that others need. Broken ones are recorded and stop no
 // other.
 [[nodiscard]] Status load_all_plugins();

@@ -26,9 +26,6 @@ bool only(std::string_view text, std::string_view extra, bool capitals) {
                   (capitals && c >= 'A' && c <= 'Z') || extra.find(c) != std::string_view::npos;
          });
 }
-bool is_id(std::string_view text) {
-  return only(text, "_", false) && text[0] >= 'a' && text[0] <= 'z';
-}
 bool is_version(std::string_view text) {
   return only(text, ".+-_", true) && text[0] >= '0' && text[0] <= '9';
 }
@@ -157,6 +154,10 @@ Status read_text(const std::filesystem::path& file, std::string* text) {
 
 }  // namespace
 
+bool is_plugin_id(std::string_view text) {
+  return only(text, "_", false) && text[0] >= 'a' && text[0] <= 'z';
+}
+
 Status read_manifest(const std::filesystem::path& library, Manifest* manifest) {
   std::filesystem::path file = library;
   file.replace_extension(".json");
@@ -173,7 +174,8 @@ Status read_manifest(const std::filesystem::path& library, Manifest* manifest) {
     return reader.refuse("not JSON: {}", end == what.npos ? what : what.substr(end + 2));
   }
   TN_TRY(reader.object(document, "", {"id", "version", "description", "library", "abi", "needs"}));
-  TN_TRY(reader.text(document, "id", is_id, "lower case letters, digits and '_'", &manifest->id));
+  TN_TRY(reader.text(document, "id", is_plugin_id, "lower case letters, digits and '_'",
+                     &manifest->id));
   TN_TRY(
       reader.text(document, "version", is_version, "a version as \"1.0.0\"", &manifest->version));
   if (document.contains("description")) {
@@ -196,8 +198,8 @@ Status read_manifest(const std::filesystem::path& library, Manifest* manifest) {
   }
   if (const auto needs = document.find("needs"); needs != document.end()) {
     TN_TRY(reader.object(*needs, "needs", {"plugins", "libraries", "cpu"}));
-    TN_TRY(
-        reader.texts(*needs, "needs.plugins", is_id, "ids of plugins", &manifest->needs_plugins));
+    TN_TRY(reader.texts(*needs, "needs.plugins", is_plugin_id, "ids of plugins",
+                        &manifest->needs_plugins));
     TN_TRY(reader.texts(*needs, "needs.libraries", is_file_name, "sonames, without folders",
                         &manifest->needs_libraries));
     TN_TRY(reader.texts(*needs, "needs.cpu", is_feature, "CPU features", &manifest->needs_cpu));

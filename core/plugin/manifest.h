@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -21,6 +22,9 @@ struct Manifest {
   std::vector<std::string> needs_libraries;  // sonames
   std::vector<std::string> needs_cpu;        // "avx2"
 };
+
+// Lower case letters, digits and '_', a letter first.
+bool is_plugin_id(std::string_view text);
 
 // Reads the manifest of the library. Errors name the manifest file and the field.
 [[nodiscard]] Status read_manifest(const std::filesystem::path& library, Manifest* manifest);

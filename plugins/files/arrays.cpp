@@ -21,6 +21,20 @@ void add_npy() {
     auto reader = std::make_shared<const NpyReader>(path);
     self.method("tensor() -> Tensor", [=] { return tensor_of(path, *reader); });
   });
+  plugin::object("NpyWriter(str path)", [](Object& self, std::string path) {
+    self.method("save(Tensor tensor)", [=](Tensor tensor) {
+      const Tensors list(&tensor, 1);
+      Values values(list);
+      write_npy(path, {"", tensor.dtype().value, {tensor.sizes().begin(), tensor.sizes().end()}},
+                values);
+    });
+  });
+  plugin::object("NpzWriter(str path)", [](Object& self, std::string path) {
+    self.method("save(str[] names, Tensor[] tensors)", [=](tn_value names, Tensors tensors) {
+      Values values(tensors);
+      write_npz(path, named_entries<ArrayEntry>(path, names, tensors), values);
+    });
+  });
   plugin::object("NpzFile(str path)", [](Object& self, std::string path) {
     auto reader = std::make_shared<const NpzReader>(path);
     self.method("names() -> str[]", [=] { return StringList{reader->names()}; });

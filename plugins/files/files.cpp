@@ -153,34 +153,8 @@ Tensor map_tensor(const std::string& path, const SafetensorsReader& reader,
   return Tensor::take(tensor);
 }
 
-// The values of each tensor in turn, in row-major order on the host.
-class Values : public TensorSource {
- public:
-  explicit Values(const Tensors& tensors) : tensors_(tensors) {}
-
-  const void* bytes_of(size_t i) override {
-    const Tensor tensor = tensors_[i];
-    buffer_.resize(static_cast<size_t>(tensor.numel() * tensor.dtype().itemsize()));
-    check(detail::api.tensor->read(tensor.get(), buffer_.data(), buffer_.size()));
-    return buffer_.data();
-  }
-
- private:
-  const Tensors& tensors_;
-  std::vector<char> buffer_;
-};
-
 void save(const std::string& path, const tn_value& names, const Tensors& tensors) {
-  if (names.count != tensors.size()) {
-    raise(TN_INVALID_ARGUMENT, "{}: {} names for {} tensors", path, names.count, tensors.size());
-  }
-  std::vector<TensorEntry> entries(names.count);
-  for (uint32_t i = 0; i < names.count; ++i) {
-    const Tensor tensor = tensors[i];
-    entries[i].name = names.as.strings[i];
-    entries[i].dtype = tensor.dtype().value;
-    entries[i].shape.assign(tensor.sizes().begin(), tensor.sizes().end());
-  }
+  std::vector<TensorEntry> entries = named_entries<TensorEntry>(path, names, tensors);
   Values values(tensors);
   write_safetensors(path, std::move(entries), values);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bytes.h"
+#include "tensor_source.h"
 
 namespace tenon::files {
 
@@ -65,5 +66,17 @@ class NpzReader {
   std::shared_ptr<const InputFile> file_;
   std::vector<Entry> entries_;
 };
+
+// An array that is written; `name` is that of an entry of an archive, without ".npy".
+struct ArrayEntry {
+  std::string name;
+  tn_dtype dtype;
+  std::vector<int64_t> shape;
+};
+// Files are written whole or not at all, for NumPy to read. An Error for bfloat16, which it has not.
+void write_npy(const std::string& path, const ArrayEntry& entry, TensorSource& source);
+// As numpy.savez writes it, not compressed.
+void write_npz(const std::string& path, const std::vector<ArrayEntry>& entries,
+               TensorSource& source);
 
 }  // namespace tenon::files

@@ -1,12 +1,13 @@
-// What the objects of this plugin have in common: lists of names, and the memory of a tensor that a
-// reader fills. Used by files.cpp, arrays.cpp and
-// texts.cpp.
+// What the objects of this plugin have in common: lists of names, the memory of a tensor that a reader
+// fills, and the tensors that a file gets. Used by files.cpp, arrays.cpp and texts.cpp.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "file.h"
 #include "tenon/plugin.hpp"
+#include "tensor_source.h"
 
 namespace tenon::files {
 
@@ -38,6 +39,40 @@ inline void* data_of(const Tensor& tensor) {
   void* data = nullptr;
   check(tenon::detail::api.tensor->mutable_data(tensor.get(), &data));
   return data;
+}
+
+// The values of each tensor in turn, in row-major order on the host.
+class Values : public TensorSource {
+ public:
+  explicit Values(const Tensors& tensors) : tensors_(tensors) {}
+
+  const void* bytes_of(size_t i) override {
+    const Tensor tensor = tensors_[i];
+    buffer_.resize(static_cast<size_t>(tensor.numel() * tensor.dtype().itemsize()));
+    check(tenon::detail::api.tensor->read(tensor.get(), buffer_.data(), buffer_.size()));
+    return buffer_.data();
+  }
+
+ private:
+  const Tensors& tensors_;
+  std::vector<char> buffer_;
+};
+
+// Name, dtype and shape of each of the tensors that a file gets.
+template <typename Entry>
+std::vector<Entry> named_entries(const std::string& path, const tn_value& names,
+                                 const Tensors& tensors) {
+  if (names.count != tensors.size()) {
+    raise(TN_INVALID_ARGUMENT, "{}: {} names for {} tensors", path, names.count, tensors.size());
+  }
+  std::vector<Entry> entries(names.count);
+  for (uint32_t i = 0; i < names.count; ++i) {
+    const Tensor tensor = tensors[i];
+    entries[i].name = names.as.strings[i];
+    entries[i].dtype = tensor.dtype().value;
+    entries[i].shape.assign(tensor.sizes().begin(), tensor.sizes().end());
+  }
+  return entries;
 }
 
 // Arrays, in arrays.cpp, and texts, in texts.cpp.

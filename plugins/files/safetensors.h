@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "file.h"
+#include "tensor_source.h"
 
 namespace tenon::files {
 
@@ -46,12 +47,7 @@ class SafetensorsReader {
   std::map<std::string, size_t, std::less<>> index_;
 };
 
-// Names, dtypes and shapes are known before; the bytes come from `bytes_of(i)`, valid until its
-// next call, in the order that the file wants. The file is written whole or not at all.
-struct TensorSource {
-  virtual ~TensorSource() = default;
-  virtual const void* bytes_of(size_t i) = 0;
-};
+// The file is written whole or not at all.
 void write_safetensors(const std::string& path, std::vector<TensorEntry> entries,
                        TensorSource& source);
 

@@ -74,8 +74,8 @@ void add_activations_with_numbers() {
   layer("Hardtanh(float min_val=-1, float max_val=1)",
         "x, cut off below min_val and above max_val.", [](Object& self, double min, double max) {
           if (!(min < max)) {
-            fail("min_val is " + std::to_string(min) + ", expected it below max_val, " +
-                 std::to_string(max));
+            fail("min_val is " + detail::number_text(min) + ", expected it below max_val, " +
+                 detail::number_text(max));
           }
           self.method(kForward, [=](Tensor x) { return hardtanh(x, min, max); });
         });
@@ -104,8 +104,8 @@ void add_activations_with_other_options() {
         "each element, else their mean. Xu et al., arXiv:1505.00853.",
         [](Object& self, double lower, double upper) {
           if (!(lower <= upper)) {
-            fail("lower is " + std::to_string(lower) + ", expected it at most upper, " +
-                 std::to_string(upper));
+            fail("lower is " + detail::number_text(lower) + ", expected it at most upper, " +
+                 detail::number_text(upper));
           }
           self.method(kForward, [=](Object& self, Tensor x) {
             if (!self.training()) return leaky_relu(x, (lower + upper) / 2);

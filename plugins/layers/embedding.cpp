@@ -5,7 +5,8 @@ namespace layers {
 
 namespace {
 
-const OpRef kEmbedding("embedding"), kEmbeddingBag("embedding_bag");
+const OpRef kEmbedding("embedding"), kEmbeddingBag("embedding_bag"),
+    kByFrequency("_embedding_by_frequency"), kRenorm("embedding_renorm_");
 
 // weight [num_embeddings, embedding_dim], normal; the row padding_idx is 0.
 Tensor table(int64_t num_embeddings, int64_t embedding_dim, optional<int64_t> padding_idx) {
@@ -22,39 +23,76 @@ Tensor table(int64_t num_embeddings, int64_t embedding_dim, optional<int64_t> pa
   return weight;
 }
 
+// What is done to the rows of a table before they are read.
+struct Limit {
+  optional<double> max_norm;
+  double norm_type;
+
+  void check() const {
+    if (max_norm && !(*max_norm >= 0))
+      fail("max_norm is " + detail::number_text(*max_norm) + ", expected 0 or more");
+    if (!(norm_type > 0))
+      fail("norm_type is " + detail::number_text(norm_type) + ", expected above 0");
+  }
+  // The table of the layer, in which the rows that x has are within it.
+  Tensor table(Object& self, const Tensor& x) const {
+    Tensor weight = self.tensor("weight");
+    if (max_norm) {
+      const NoGrad guard;
+      call(kRenorm, weight, x, *max_norm, norm_type);
+    }
+    return weight;
+  }
+};
+
 }  // namespace
 
 void add_embedding_layers() {
   layer(
-      "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool sparse=False)",
+      "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool sparse=False, "
+      "float? max_norm=None, float norm_type=2.0, bool scale_grad_by_freq=False)",
       "Rows of weight [num_embeddings, embedding_dim], normal at first, by index; that of "
       "padding_idx is 0 at first, and gets no gradient. sparse: the gradient is row-sparse, for "
-      "SGD, Adagrad and SparseAdam.",
+      "SGD, Adagrad and SparseAdam. max_norm: rows with a larger norm of order norm_type are "
+      "scaled "
+      "down to it before they are read, which changes weight. scale_grad_by_freq: the gradient of "
+      "a "
+      "row is divided by how often x has it.",
       [](Object& self, int64_t num_embeddings, int64_t embedding_dim, optional<int64_t> padding_idx,
-         bool sparse) {
+         bool sparse, optional<double> max_norm, double norm_type, bool scale_grad_by_freq) {
+        const Limit limit{max_norm, norm_type};
+        limit.check();
+        if (sparse && scale_grad_by_freq)
+          fail("scale_grad_by_freq is of gradients that are not sparse, and sparse is set");
         self.parameter("weight", table(num_embeddings, embedding_dim, padding_idx));
-        self.method("forward(Tensor x) -> Tensor", [padding_idx, sparse](Object& self, Tensor x) {
-          return call(kEmbedding, self.tensor("weight"), x, padding_idx, sparse);
+        self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+          const Tensor weight = limit.table(self, x);
+          if (scale_grad_by_freq) return call(kByFrequency, weight, x, padding_idx);
+          return call(kEmbedding, weight, x, padding_idx, sparse);
         });
       });
   layer(
       "EmbeddingBag(int num_embeddings, int embedding_dim, str mode=\"mean\", bool "
-      "include_last_offset=False, int? padding_idx=None, bool sparse=False)",
+      "include_last_offset=False, int? padding_idx=None, bool sparse=False, float? max_norm=None, "
+      "float norm_type=2.0)",
       "layer(x, offsets, per_sample_weights): sums, means or maxima (mode) of rows of weight "
       "[num_embeddings, embedding_dim], normal at first: a bag for each row of x [bags, n], or "
       "beginning at each of offsets [bags] in x [n], the last of which ends the last bag with "
-      "include_last_offset. The row padding_idx is 0 at first, and belongs to no bag. sparse: as "
-      "Embedding's.",
+      "include_last_offset. The row padding_idx is 0 at first, and belongs to no bag. sparse, "
+      "max_norm: as Embedding's.",
       [](Object& self, int64_t num_embeddings, int64_t embedding_dim, std::string mode,
-         bool include_last_offset, optional<int64_t> padding_idx, bool sparse) {
+         bool include_last_offset, optional<int64_t> padding_idx, bool sparse,
+         optional<double> max_norm, double norm_type) {
+        const Limit limit{max_norm, norm_type};
+        limit.check();
         if (mode != "sum" && mode != "mean" && mode != "max")
           fail("mode is '" + mode + "', expected sum, mean or max");
         self.parameter("weight", table(num_embeddings, embedding_dim, padding_idx));
         self.method(
             "forward(Tensor x, Tensor? offsets=None, Tensor? per_sample_weights=None) -> Tensor",
             [=](Object& self, Tensor x, Tensor offsets, Tensor per_sample_weights) {
-              return call(kEmbeddingBag, self.tensor("weight"), x, offsets, mode,
-                          per_sample_weights, include_last_offset, padding_idx, sparse);
+              return call(kEmbeddingBag, limit.table(self, x), x, offsets, mode, per_sample_weights,
+                          include_last_offset, padding_idx, sparse);
             });
       });
   layer("PositionalEmbedding(int num_embeddings, int embedding_dim)",

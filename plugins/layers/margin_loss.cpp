@@ -137,7 +137,7 @@ void add_likelihoods() {
         "eps; full: with log(2 * pi) / 2.",
         [](Object& self, bool full, double eps, std::string reduction) {
           check_reduction(reduction);
-          if (!(eps > 0)) fail("eps is " + std::to_string(eps) + ", expected more than 0");
+          if (!(eps > 0)) fail("eps is " + detail::number_text(eps) + ", expected more than 0");
           self.method("forward(Tensor input, Tensor target, Tensor var) -> Tensor",
                       [=](Tensor input, Tensor target, Tensor var) {
                         return gaussian_nll_loss(

@@ -50,8 +50,10 @@ void expect_layers(const char* option, int64_t value) {
 }
 
 void expect_probability(const char* option, double value) {
-  if (!(value >= 0 && value <= 1))
-    fail(std::string(option) + " is " + std::to_string(value) + ", expected a probability, 0 to 1");
+  if (!(value >= 0 && value <= 1)) {
+    fail(std::string(option) + " is " + detail::number_text(value) +
+         ", expected a probability, 0 to 1");
+  }
 }
 
 std::string sizes_text(const Tensor& x) {

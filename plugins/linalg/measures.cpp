@@ -19,7 +19,8 @@ Tensor least_value(const Tensor& a, const Tensor& values, optional<double> atol,
 
 void expect_tolerance(const char* op, const char* what, optional<double> value) {
   if (!value || *value >= 0) return;
-  fail(detail::joined({op, ": ", what, " is ", std::to_string(*value), ", expected 0 or more"}));
+  fail(detail::joined(
+      {op, ": ", what, " is ", detail::number_text(*value), ", expected 0 or more"}));
 }
 void expect_tolerances(const char* op, const Tensor& a, optional<double> atol,
                        optional<double> rtol, bool hermitian) {
@@ -88,7 +89,7 @@ Tensor norm_of(const Tensor& a, optional<double> p, Ints dims, bool keepdim) {
   if (!p || !of_singular_values(*p)) {
     if (a.dtype() != float32 && a.dtype() != float64) expect_matrices(op, "a", a);
     if (p && std::abs(*p) != 1 && !std::isinf(*p)) {
-      fail(detail::joined({op, ": p is ", std::to_string(*p),
+      fail(detail::joined({op, ": p is ", detail::number_text(*p),
                            ", expected None (Frobenius), 1, -1, 2, -2, inf or -inf"}));
     }
     return call("matrix_norm", a, p, dims, keepdim);
@@ -107,8 +108,8 @@ Tensor condition(const Tensor& a, optional<double> p) {
     return p && *p < 0 ? reciprocal(ratio) : ratio;
   }
   if (std::abs(*p) != 1 && !std::isinf(*p)) {
-    fail(detail::joined(
-        {op, ": p is ", std::to_string(*p), ", expected None (as 2), 1, -1, 2, -2, inf or -inf"}));
+    fail(detail::joined({op, ": p is ", detail::number_text(*p),
+                         ", expected None (as 2), 1, -1, 2, -2, inf or -inf"}));
   }
   expect_square(op, "a", a);
   if (a.size(-1) == 0) return zeros(leading_sizes(a), a.dtype(), a.device());

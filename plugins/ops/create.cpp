@@ -22,7 +22,7 @@ Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device devic
   double distance = as_double(end) - as_double(start), stride = as_double(step);
   if (stride == 0) fail("arange: step is 0");
   if (!std::isfinite(stride))
-    fail("arange: step is " + std::to_string(stride) + ", expected a finite number");
+    fail("arange: step is " + detail::number_text(stride) + ", expected a finite number");
   double steps = std::ceil(distance / stride);
   bool reached = distance / stride >= 0, counted = !(steps >= 0x1p62);
   int64_t n = steps >= 0 && steps < 0x1p62 ? int64_t(steps) : 0;
@@ -38,8 +38,8 @@ Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device devic
     n = int64_t(count);
   }
   if (!reached) {
-    fail("arange: " + std::to_string(as_double(end)) + " cannot be reached from " +
-         std::to_string(as_double(start)) + " by steps of " + std::to_string(stride));
+    fail("arange: " + detail::number_text(as_double(end)) + " cannot be reached from " +
+         detail::number_text(as_double(start)) + " by steps of " + detail::number_text(stride));
   }
   if (!counted) fail("arange: more elements than memory holds");
   if (!dtype) dtype = ints ? int64 : float32;
@@ -47,7 +47,7 @@ Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device devic
   if (ints || dtype.is_float()) return prim::iota(n, Number(start), Number(step), dtype, device);
   const double from = counted_in(dtype, as_double(start)), by = counted_in(dtype, stride);
   if (by == 0) {
-    fail("arange: step is " + std::to_string(stride) + ", which is 0 in " + dtype.name());
+    fail("arange: step is " + detail::number_text(stride) + ", which is 0 in " + dtype.name());
   }
   return prim::iota(n, from, by, dtype, device);
 }

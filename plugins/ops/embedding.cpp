@@ -9,6 +9,12 @@ namespace {
 constinit ExpressionRef but_padding{"_but_padding(Tensor row, Tensor i, int padding) -> Tensor",
                                     "row\n drow = where(i == padding, 0, g)"};
 
+constinit ExpressionRef unless_padding{
+    "_unless_padding(Tensor row, Tensor i, int padding, float other) -> Tensor",
+    "where(i == padding, other, row)"};
+constinit ExpressionRef share_of_row{"_share_of_row(Tensor of_row, Tensor times) -> Tensor",
+                                     "of_row / times"};
+
 void expect_table(const Tensor& weight) {
   if (weight.dim() != 2)
     fail("embedding: weight is " + sizes_text(weight.sizes()) + ", expected 2 dimensions");
@@ -30,6 +36,37 @@ Tensor rows(const Tensor& weight, const Tensor& given, optional<int64_t> padding
   std::vector<int64_t> sizes(index.sizes().begin(), index.sizes().end());
   sizes.push_back(d);
   return prim::reshape(flat, sizes);
+}
+
+// The gradient of each row of weight [n, d] is divided by how often index has it, as if each were read
+// once.
+std::vector<Tensor> gradient_by_frequency(const Vjp& call, const Tensor& weight,
+                                          const Tensor& given, optional<int64_t> padding_idx) {
+  const int64_t count = weight.size(0), d = weight.size(1), n = given.numel();
+  const Tensor index = prim::reshape(as_index("embedding", "index", given), {n});
+  const Tensor ones = spread({n}, 1, int64, weight.device());
+  const Tensor times =
+      prim::scatter(spread({count}, 0, int64, weight.device()), 0, index, ones, true);
+  const Tensor line = prim::reshape(index, {n, 1});
+  Tensor each = prim::elementwise(share_of_row, prim::reshape(call.grad(), {n, d}),
+                                  prim::reshape(prim::gather(times, 0, index), {n, 1}));
+  if (padding_idx)
+    each = prim::elementwise(unless_padding, each, line, (*padding_idx + count) % count, 0.0);
+  const Tensor zeros = spread(weight.sizes(), 0, weight.dtype(), weight.device());
+  return {prim::scatter(zeros, 0, prim::expand(line, {n, d}), each, true), Tensor()};
+}
+
+// weight [n, d], in which the rows at index have a norm of at most max_norm.
+Tensor with_norms(const Tensor& weight, const Tensor& given, double max_norm, double norm_type) {
+  expect_table(weight);
+  const Tensor index = as_index("embedding_renorm_", "index", given);
+  const int64_t n = index.numel(), d = weight.size(1);
+  if (n == 0) return weight;
+  const Tensor at = prim::expand(prim::reshape(index, {n, 1}), {n, d});
+  const Tensor rows = prim::gather(weight, 0, at);
+  // Where index has a row several times, it is written several times: the same numbers.
+  return prim::scatter(weight, 0, at,
+                       as_dtype(renorm(rows, norm_type, 0, max_norm), weight.dtype()), false);
 }
 
 constinit ExpressionRef before_first{"_before_first(Tensor i) -> Tensor", "int(i < 0)"};
@@ -65,9 +102,6 @@ Tensor hot(const Tensor& given, int64_t num_classes) {
 constinit ExpressionRef less_one{"_less_one(Tensor x) -> Tensor", "x - 1"};
 constinit ExpressionRef bag_mean{"_bag_mean(Tensor total, Tensor n) -> Tensor",
                                  "total / max(n, 1)"};
-constinit ExpressionRef unless_padding{
-    "_unless_padding(Tensor row, Tensor i, int padding, float other) -> Tensor",
-    "where(i == padding, other, row)"};
 constinit ExpressionRef is_no_padding{"_is_no_padding(Tensor i, int padding) -> Tensor",
                                       "int(i != padding)"};
 constinit ExpressionRef larger_of_bag{
@@ -277,6 +311,23 @@ void embedding() {
           "rows that were read, and their indices.")
       .keeps_halves()
       .meaning(rows);
+  op("_embedding_by_frequency(Tensor weight, Tensor index, int? padding_idx=None) -> Tensor")
+      .keeps_halves()
+      .meaning([](Tensor weight, Tensor index, optional<int64_t> padding_idx) {
+        return rows(weight, index, padding_idx, /*sparse=*/false);
+      })
+      .vjp(gradient_by_frequency, Reads::args);
+  op("embedding_renorm_(Tensor(a!) weight, Tensor index, float max_norm, float norm_type=2.0) -> "
+     "Tensor(a!)")
+      .doc(
+          "Scales the rows of weight [n, d] that index has down to a norm of order norm_type of "
+          "max_norm where theirs is larger.")
+      .amp(Amp::widest)
+      .keeps_halves()
+      .no_gradient()
+      .meaning([](Tensor weight, Tensor index, double max_norm, double norm_type) {
+        return weight.copy_(with_norms(weight, index, max_norm, norm_type));
+      });
   op("_bag_sums(Tensor weight, Tensor index, Tensor offsets) -> Tensor")
       .amp(Amp::widest)
       .keeps_halves()

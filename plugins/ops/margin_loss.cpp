@@ -47,7 +47,7 @@ void losses_of_distances() {
                   double eps, bool swap, std::string reduction) {
         const char* op = "triplet_margin_loss";
         if (!(margin > 0)) {
-          fail(std::string(op) + ": margin is " + std::to_string(margin) +
+          fail(std::string(op) + ": margin is " + detail::number_text(margin) +
                ", expected a number above 0");
         }
         const Reduction kind = reduction_of(op, reduction);

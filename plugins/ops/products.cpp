@@ -43,7 +43,9 @@ Tensor contracted(const char* op, const Tensor& of_a, const Tensor& of_b, Ints d
          " and " + sizes_text(db) + " of b " + sizes_text(of_b.sizes()) + " differ, expected " +
          (ones ? "as many, of the same sizes or of size 1" : "the same sizes"));
   }
-  const Tensor a = met_by_ones(of_a, da, of_b, db), b = met_by_ones(of_b, db, of_a, da);
+  // Whole numbers are summed in int64.
+  const Tensor a = as_dtype(met_by_ones(of_a, da, of_b, db), of_a.dtype()),
+               b = as_dtype(met_by_ones(of_b, db, of_a, da), of_b.dtype());
   if ((!a.is_same(of_a) || !b.is_same(of_b)) && of_a.dtype().is_half()) {  // rounded once
     const Tensor y = contracted(op, wide(of_a), wide(of_b), dims_a, dims_b, ones);
     return prim::copy(y, of_a.dtype());

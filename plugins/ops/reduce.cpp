@@ -31,7 +31,7 @@ constinit ExpressionRef power{
     "abs(x) ** p\n dx = where(x == 0, 0, g * p * sign(x) * abs(safe) ** (p - 1))"};
 constinit ExpressionRef power_root{
     "_power_root(Tensor x, float p) -> Tensor",
-    "x ** (1 / p)\n dx = where(x == 0, 0, g * out / (p * where(x == 0, 1, x)))"};
+    "x ** (1 / p)\n dx = where(x == 0 or isinf(x), 0, g * out / (p * where(x == 0, 1, x)))"};
 constinit ExpressionRef shift{"_shift(Tensor top) -> Tensor", "where(isfinite(top), top, 0)"};
 constinit ExpressionRef exp_below{"_exp_shifted(Tensor x, Tensor top) -> Tensor", "exp(x - top)"};
 constinit ExpressionRef log_above{"_log_above(Tensor total, Tensor top) -> Tensor",

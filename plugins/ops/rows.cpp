@@ -11,7 +11,8 @@ constinit ExpressionRef place_of{"_place_of(Tensor count) -> Tensor", "count - 1
 
 Tensor index_along(const char* op, const Tensor& x, int64_t dim, const Tensor& given,
                    const Tensor& source) {
-  const Tensor index = as_index(op, "index", given);
+  Tensor index = as_index(op, "index", given);
+  if (index.dim() == 0) index = prim::reshape(index, {1});
   Sizes line(size_t(x.dim()), 1), sizes = sizes_of(x);
   if (index.dim() != 1 || x.dim() == 0) {
     fail(std::string(op) + ": index is " + sizes_text(index.sizes()) + " for x of " +

@@ -212,7 +212,8 @@ void check_batches(const Training& training) {
   };
   if (!has_single(batch) && !has_single(last)) return;
   const NoGrad no_grad;
-  const RandomState random = random_state();
+  Generator random(random_state());  // what is drawn here, nobody drew
+  const GeneratorGuard guard(random);
   NamedTensors state = training.model.state_dict();
   for (auto& [name, tensor] : state) tensor = tensor.clone();
   try {
@@ -231,7 +232,6 @@ void check_batches(const Training& training) {
                     error.what()));
   }
   training.model.load_state_dict(state);
-  set_random_state(random);
 }
 
 int64_t steps_of(const Training& training) {

@@ -172,7 +172,8 @@ void try_tokens(const Training& training) {
 
 void try_out(const Training& training, const data::Dataset& all) {
   const NoGrad no_grad;
-  const RandomState random = random_state();
+  Generator random(random_state());  // what is drawn here, nobody drew
+  const GeneratorGuard guard(random);
   training.model.eval();
   {
     const auto scope = training.scope();
@@ -185,7 +186,6 @@ void try_out(const Training& training, const data::Dataset& all) {
     }
   }
   training.model.train();
-  set_random_state(random);
 }
 
 }  // namespace tenon::cli

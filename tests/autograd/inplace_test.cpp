@@ -337,6 +337,20 @@ TEST(InPlace, ViewsMadeWithoutGradientStayOutside) {
   EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{1, 2}));
 }
 
+// Ops that make their result as a view of something of their own.
+TEST(InPlace, ResultsOfOpsAreTheirOwn) {
+  for (const tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor q = tn::tensor(1.5f, d).requires_grad_();
+    expect_near(q.log_softmax(0).add_(2.0).detach(), {2});
+    Tensor t = tn::ones({2, 3}, {}, d).requires_grad_() * 2;
+    Tensor sums = t.logsumexp({1});
+    sums.mul_(3.0);
+    expect_near(sums.detach(), std::vector<double>(2, 3 * (2 + std::log(3.0))), 1e-5);
+    expect_error([&] { sums.sum().backward(); }, "changed in place");
+  }
+}
+
 TEST(InPlace, VersionsCountInEveryMode) {
   load_all();
   Tensor x = leaf({1, 2});

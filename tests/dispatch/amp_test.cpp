@@ -1,11 +1,13 @@
 // Mixed precision: what autocast casts and keeps, and what GradScaler does on each device.
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <thread>
 
 #include <nlohmann/json.hpp>
 
 #include "ops_support.h"
+#include "tenon/checkpoint_call.hpp"
 
 namespace {
 
@@ -89,6 +91,50 @@ TEST(Autocast, ScopesNest) {
   }
   EXPECT_FALSE(tn::autocast_enabled());
   EXPECT_EQ(tn::matmul(x, x).dtype(), tn::float32);
+}
+
+TEST(Autocast, IsOffInAScopeOfItsOwn) {
+  load_all();
+  const Tensor x = tn::ones({2, 2});
+  const auto dtype = [&] { return tn::matmul(x, x).dtype(); };
+  {
+    const tn::NoAutocast nothing_to_switch_off;
+    EXPECT_EQ(dtype(), tn::float32);
+  }
+  tn::Autocast outer(tn::cpu);
+  {
+    const tn::NoAutocast off;
+    EXPECT_FALSE(tn::autocast_enabled());
+    EXPECT_EQ(dtype(), tn::float32);
+    {
+      tn::Autocast inner(tn::cpu, tn::float16);
+      EXPECT_EQ(dtype(), tn::float16);
+    }
+    EXPECT_EQ(dtype(), tn::float32);
+  }
+  EXPECT_TRUE(tn::autocast_enabled());
+  EXPECT_EQ(dtype(), tn::bfloat16);
+}
+
+// A part that ran without is repeated without, wherever backward is called.
+TEST(Autocast, CheckpointsRepeatWhatWasOff) {
+  load_all();
+  Tensor w = tn::full({2, 2}, 1.00390625).requires_grad_();  // beyond bfloat16's digits
+  const auto gradient = [&](bool is_off) {
+    w.zero_grad();
+    tn::Autocast outer(tn::cpu);
+    Tensor y;
+    {
+      std::optional<tn::NoAutocast> off;
+      if (is_off) off.emplace();
+      y = tn::checkpoint_call([](const Tensor& t) { return tn::matmul(t, t); }, w);
+    }
+    EXPECT_EQ(y.dtype(), is_off ? tn::float32 : tn::bfloat16);
+    y.to(tn::float32).sum().backward();
+    return w.grad().to_vector<float>();
+  };
+  EXPECT_EQ(gradient(true), std::vector<float>(4, 4.015625f));
+  EXPECT_EQ(gradient(false), std::vector<float>(4, 4.f));
 }
 
 // Backward is outside of all scopes. One that a gradient of one's own opens ends with it: what comes

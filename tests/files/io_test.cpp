@@ -191,5 +191,53 @@ TEST_F(IoTest, LoadsArraysOfNumpy) {
   EXPECT_SAYS(load_npz(write("b.npz", "abc"), "x"), "b.npz: ");
 }
 
+TEST_F(IoTest, SavesArraysForNumpy) {
+  const Tensor whole = Tensor::from(std::vector<float>{0, 0.5, 1, 1.5, 2, 2.5}, {2, 3});
+  save_npy(whole, path("a.npy"));
+  std::string bytes("\x93NUMPY\1\0", 8);  // numpy.save of the same
+  bytes += std::string("\x76\0", 2) + "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+  bytes.resize(127, ' ');
+  bytes += '\n';
+  for (const float value : {0.f, 0.5f, 1.f, 1.5f, 2.f, 2.5f})
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  std::ifstream file(path("a.npy"), std::ios::binary);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), bytes);
+
+  NamedTensors all;
+  for (const Dtype dtype : {float64, float32, float16, int64, int32, int16, int8, uint8, bool_})
+    all.emplace_back(dtype.name(), whole.to(dtype).t());
+  all.emplace_back("none", zeros({0, 3}));
+  all.emplace_back("one", tensor(7.f));
+  all.emplace_back("line", tensor({1.f, 2.f}));
+  save_npz(all, path("a.npz"));
+  const NamedTensors read = load_npz(path("a.npz"));
+  ASSERT_EQ(read.size(), all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto& [name, tensor] = all[i];
+    save_npy(tensor, path("b.npy"));
+    for (const Tensor& t : {read[i].second, load_npy(path("b.npy"))}) {
+      EXPECT_EQ(read[i].first, name);
+      EXPECT_EQ(t.dtype(), tensor.dtype()) << name;
+      EXPECT_EQ(t.sizes(), tensor.sizes()) << name;
+      EXPECT_EQ(t.to_vector<double>(), tensor.to_vector<double>()) << name;
+    }
+  }
+  save_npz({}, path("empty.npz"));
+  EXPECT_TRUE(load_npz(path("empty.npz")).empty());
+}
+
+TEST_F(IoTest, WhatNumpyHasNotIsRefused) {
+  EXPECT_SAYS(save_npy(zeros({2}, bfloat16), path("c.npy")),
+              "c.npy: NumPy has no bfloat16; expected another dtype, as float32");
+  EXPECT_SAYS(save_npz({{"x", zeros({2})}, {"y", zeros({2}, bfloat16)}}, path("c.npz")),
+              "c.npz: array 'y': NumPy has no bfloat16");
+  EXPECT_SAYS(save_npz({{"x", zeros({2})}, {"x", zeros({2})}}, path("c.npz")),
+              "c.npz: an array cannot be named 'x': there is one already");
+  EXPECT_SAYS(save_npz({{"", zeros({2})}}, path("c.npz")), "an array cannot be named ''");
+  EXPECT_FALSE(std::filesystem::exists(path("c.npz")));
+  EXPECT_SAYS(save_npy(zeros({2}), path("absent/c.npy")), "absent/c.npy: ");
+  EXPECT_SAYS(save_npy(Tensor(), path("c.npy")), "None");
+}
+
 }  // namespace
 }  // namespace tenon

@@ -147,8 +147,8 @@ TEST_F(Loader, DatasetsAreMadeOfOthers) {
   std::sort(together.begin(), together.end());
   EXPECT_EQ(together, (Order{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_SAYS(data::random_split(Points(), {0.75, 0.5}, 3),
-              "the fractions together are 1.250000, expected at most 1");
-  EXPECT_SAYS(data::random_split(Points(), {-1.0}, 3), "fraction 0 is -1.000000");
+              "the fractions together are 1.25, expected at most 1");
+  EXPECT_SAYS(data::random_split(Points(), {-1.0}, 3), "fraction 0 is -1");
   data::DataLoader both(data::Concat(Points{2}, part), {.batch_size = 4});
   EXPECT_EQ(indices_of(both), (Order{0, 1, 9, 2, 4}));
   const data::Dataset table{tensor({{1.f}, {2.f}}), tensor<int64_t>({0, 1})};
@@ -170,6 +170,33 @@ struct Labelled {
   double weight;
   std::string name;
 };
+
+// Parts of parts, joined; of datasets that give whole batches, too.
+TEST_F(Loader, PartsOfDatasetsAreJoined) {
+  const data::TensorDataset whole(arange(10), arange(10) * 2);
+  const auto doubled = data::map(whole, [](std::array<Tensor, 2> batch) {
+    return std::array<Tensor, 2>{batch[0], batch[1] * 10};
+  });
+  data::DataLoader joined(
+      data::ConcatDataset(data::Subset(whole, {7, 1}), whole, data::Subset(doubled, {3})),
+      {.batch_size = 100});
+  for (auto [x, y] : joined) {
+    EXPECT_EQ(x.to_vector<int64_t>(),
+              (std::vector<int64_t>{7, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 3}));
+    EXPECT_EQ(y.to_vector<int64_t>(),
+              (std::vector<int64_t>{14, 2, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 60}));
+  }
+  const auto [seventh, twice] = data::Subset(whole, {7, 1})[0];
+  EXPECT_EQ(seventh.item<int64_t>(), 7);
+  EXPECT_EQ(twice.item<int64_t>(), 14);
+  EXPECT_EQ(data::ConcatDataset(whole, whole)[12][1].item<int64_t>(), 4);
+  EXPECT_EQ(doubled[3][1].item<int64_t>(), 60);
+  EXPECT_SAYS(data::Subset(whole, {7, 1})[2], "Subset: index 2 of 2 items");
+  manual_seed(9);
+  const auto [left, right] = data::random_split(whole, {0.5, 0.5});
+  EXPECT_EQ(left.indices(), data::random_split(whole, {0.5, 0.5}, 9)[0].indices());
+  EXPECT_EQ(right.indices(), data::random_split(whole, {5, 5})[1].indices());
+}
 
 TEST_F(Loader, StructsMayHaveNumbersAndTexts) {
   const data::Generated dataset(3, [](int64_t i) {

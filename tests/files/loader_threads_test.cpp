@@ -56,6 +56,52 @@ std::vector<double> pass_of(L& loader) {
   return values;
 }
 
+// Random ops in get, in what reads a stream and in what makes a batch.
+TEST_F(LoaderThreads, RandomOpsDrawForTheirSampleAndBatch) {
+  const auto get = [](int64_t i) { return i % 5 == 0 ? rand({2}) : rand({2}) + rand({2}); };
+  const auto collate = [](const std::vector<Tensor>& samples) {
+    return stack(samples) * (1 + rand({2}));
+  };
+  const auto with_noise = [](int64_t n) {
+    return data::stream(
+        [n](int64_t) {
+          return [i = int64_t(0), n]() mutable -> std::optional<Tensor> {
+            if (i++ == n) return std::nullopt;
+            return rand({2});
+          };
+        },
+        [](const Tensor& read) { return read + rand({2}); });
+  };
+  const auto values_of = [](auto&& loader) {
+    std::vector<float> values;
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      for (const Tensor& batch : loader) {
+        const auto own = batch.template to_vector<float>();
+        values.insert(values.end(), own.begin(), own.end());
+      }
+    }
+    return values;
+  };
+  const auto pass = [&](int64_t workers) {
+    return values_of(data::DataLoader(
+        data::Generated(23, get), {.batch_size = 3, .seed = 4, .num_workers = workers}, collate));
+  };
+  const auto stream_pass = [&](int64_t workers) {
+    return values_of(data::StreamLoader(
+        with_noise(23), {.batch_size = 3, .seed = 4, .num_workers = workers}, collate));
+  };
+  manual_seed(1);
+  const RandomState before = random_state();
+  const std::vector<float> expected = pass(0), streamed = stream_pass(0);
+  EXPECT_EQ(std::set<float>(expected.begin(), expected.end()).size(), 2 * 2 * 23u);
+  EXPECT_EQ(std::set<float>(streamed.begin(), streamed.end()).size(), 2 * 2 * 23u);
+  for (const int64_t workers : {1, 3}) {
+    EXPECT_EQ(pass(workers), expected) << workers;
+    EXPECT_EQ(stream_pass(workers), streamed) << workers;
+  }
+  EXPECT_EQ(random_state(), before);
+}
+
 TEST_F(LoaderThreads, TheNumberOfWorkersChangesNothing) {
   const auto passes = [](int64_t workers, int64_t prefetch, bool persistent) {
     data::DataLoader loader(noisy(100), {.batch_size = 7,

@@ -74,7 +74,7 @@ TEST(Sampler, WeightsWithoutReplacementDrawEachItemOnce) {
 
 TEST(Sampler, WeightsThatAreNoneAreRefused) {
   EXPECT_SAYS(data::WeightedRandomSampler({1, -2}, 1),
-              "weight 1 is -2.000000, expected a finite number of at least 0");
+              "weight 1 is -2, expected a finite number of at least 0");
   EXPECT_SAYS(data::WeightedRandomSampler({NAN}, 1), "weight 0 is nan");
   EXPECT_SAYS(data::WeightedRandomSampler({0, 0}, 1), "1 samples of 0 items with a weight above 0");
   EXPECT_SAYS(data::WeightedRandomSampler({1, 0, 1}, 3, false),

@@ -256,6 +256,66 @@ TEST(AttentionLayers, ThePaddingOfAnEmbeddingStaysZero) {
   }
 }
 
+// Row i is sin(1.7 n + 0.6) (i + 1); the values are those of torch.nn.Embedding in float64.
+const std::vector<double> kTable = [] {
+  std::vector<double> values;
+  for (int n = 0; n < 12; ++n) values.push_back(std::sin(1.7 * n + 0.6) * (n / 3 + 1));
+  return values;
+}();
+const std::vector<double> kLimited[] = {
+    {0.5646424733950354, 0.7457052121767203, -0.7568024953079282, -0.7500814992836456,
+     1.224118419279573, 0.4346396619038179, -2.942808690199474, -0.19896569205360204,
+     2.994079958149085, -0.2697618611420129, -1.3411084576329617, 0.615350743180356},
+    {0.40972527151345983, 0.5411110302967784, -0.5491636256260972, -0.4670805919326142,
+     0.7622664422716356, 0.27065292338673863, -2.942808690199474, -0.19896569205360204,
+     2.994079958149085, -0.18176217636490777, -0.9036221464694961, 0.4146156533571073},
+    {0.5646424733950354, 0.7457052121767203, -0.7568024953079282, -0.9191285488465984,
+     1.4999999165468785, 0.5325950874649744, -2.942808690199474, -0.19896569205360204,
+     2.994079958149085, -0.30172263753055917, -1.499999960478246, 0.6882561102328159}};
+
+TEST(AttentionLayers, EmbeddingsLimitNormsAndCountAsPyTorch) {
+  for (const tn::Device device : devices()) {
+    SCOPED_TRACE(device.name());
+    const Tensor words = Tensor::from(std::vector<int64_t>{1, 3, 1, 0, 3, 3}, {2, 3}, device);
+    std::vector<double> slope;
+    for (int n = 0; n < 18; ++n) slope.push_back(std::cos(0.9 * n));
+    const double orders[] = {2, 1, INFINITY},
+                 sums[] = {-0.6156603727205376, -0.47895578479622825, -0.5599213627336311};
+    for (int i = 0; i < 3; ++i) {
+      SCOPED_TRACE(orders[i]);
+      const Object layer = Embedding(4, 3,
+                                     {.padding_idx = 0,
+                                      .max_norm = 1.5,
+                                      .norm_type = orders[i],
+                                      .scale_grad_by_freq = true})
+                               .to(device)
+                               .to(tn::float64);
+      Tensor weight = layer.tensor("weight");
+      weight.detach().copy_(Tensor::from(kTable, {4, 3}));
+      const Tensor y = layer(words);
+      expect_near(weight.detach(), kLimited[i], 1e-9);
+      EXPECT_NEAR(y.sum().item<double>(), sums[i], 1e-9);
+      (y * Tensor::from(slope, {2, 3, 3}, device)).sum().backward();
+      expect_near(weight.grad(),
+                  {0, 0, 0, 0.8173464379713173, 0.8107343023270397, 0.19057460991958372, 0, 0, 0,
+                   -0.16782712838750133, -0.1696598112980085, -0.04309733144802273},
+                  1e-12);
+    }
+    const Object bag =
+        tn::nn::EmbeddingBag(4, 3, {.mode = "sum", .max_norm = 1.5}).to(device).to(tn::float64);
+    bag.tensor("weight").detach().copy_(Tensor::from(kTable, {4, 3}));
+    expect_near(bag(words).detach(),
+                {-1.7699248597093042, 1.1071283809261845, 1.484630066987992, 0.025118751111009585,
+                 -1.9365117030892032, 0.47389899105278377},
+                1e-9);
+    expect_near(bag.tensor("weight").detach(), kLimited[0], 1e-9);
+  }
+  expect_error([] { Embedding(4, 3, {.max_norm = -1}); }, "max_norm is -1, expected 0 or more");
+  expect_error([] { Embedding(4, 3, {.norm_type = 0}); }, "norm_type is 0, expected above 0");
+  expect_error([] { Embedding(4, 3, {.sparse = true, .scale_grad_by_freq = true}); },
+               "scale_grad_by_freq is of gradients that are not sparse, and sparse is set");
+}
+
 TEST(AttentionLayers, PositionalEmbeddingAddsItsFirstRows) {
   for (const tn::Device device : devices()) {
     SCOPED_TRACE(device.name());
@@ -280,7 +340,7 @@ TEST(AttentionLayers, Errors) {
                "embed_dim is 6, expected it divisible by num_heads, 4");
   expect_error([] { MultiheadAttention(6, 0); }, "num_heads is 0, expected at least 1");
   expect_error([] { MultiheadAttention(6, 2, {.dropout = 1.5}); },
-               "dropout is 1.500000, expected a probability, 0 to 1");
+               "dropout is 1.5, expected a probability, 0 to 1");
   expect_error([] { MultiheadAttention(6, 2, {.kdim = 0}); }, "kdim is 0, expected at least 1");
   expect_error(
       [] {

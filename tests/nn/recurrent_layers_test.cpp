@@ -245,7 +245,7 @@ TEST(RecurrentLayers, RefuseWhatDoesNotFit) {
   EXPECT_EQ(message([] { RNN(4, 4, {.nonlinearity = "sin"}); }),
             "RNN could not be made\n  because nonlinearity is 'sin', expected tanh or relu");
   EXPECT_EQ(message([] { RNN(4, 4, {.dropout = 1.5}); }),
-            "RNN could not be made\n  because dropout is 1.500000, expected a probability, 0 to 1");
+            "RNN could not be made\n  because dropout is 1.5, expected a probability, 0 to 1");
   EXPECT_EQ(message([] { LSTM(4, 4, {.proj_size = 4}); }),
             "LSTM could not be made\n  because proj_size is 4, expected 0 for none, or less than "
             "hidden_size, 4");

@@ -231,4 +231,16 @@ TEST(Conv, OfIntegersIsOfItsElements) {
   }
 }
 
+// What is made as a view of something of the op's own is a tensor like any other.
+TEST(Conv, ResultsMayBeWritten) {
+  for (const tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor x = tn::ones({1, 4, 5, 5}, tn::float64, d).requires_grad_();
+    Tensor y = tn::conv_transpose2d(x, tn::full({4, 2, 3, 3}, -1, tn::float64, d));
+    y.abs_();
+    y.sum().backward();
+    expect_near(x.grad(), std::vector<double>(100, 18), 1e-12);
+  }
+}
+
 }  // namespace

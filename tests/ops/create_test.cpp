@@ -82,7 +82,7 @@ TEST(Create, Errors) {
                "full: value is 300, which is no uint8");
   expect_error([] { tn::arange(0, 5, 0); }, "step is 0");
   expect_error([] { tn::arange(0, 5, 0.5, tn::int64); },
-               "arange: step is 0.500000, which is 0 in int64");
+               "arange: step is 0.5, which is 0 in int64");
   expect_error([] { tn::arange(0, 5, -1); }, "cannot be reached");
   expect_error([] { tn::arange(0.0, 3.0, -4.0); }, "cannot be reached");
   expect_error([] { tn::arange(0.0, 3.0, INFINITY); }, "step is inf, expected a finite number");

@@ -385,4 +385,24 @@ TEST(Loss, ClassesMayBeBytes) {
   }
 }
 
+// The slope of the part that is taken, and not infinity times that of the other.
+TEST(Losses, AnInfiniteDifferenceHasItsSlope) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor target = float64_tensor({-INFINITY, 1, 0.5}, {3}, d);
+    Tensor x = float64_tensor({-4, 1, 0.75}, {3}, d).requires_grad_();
+    expect_near(tn::grad(tn::smooth_l1_loss(x, target, "sum"), x), {1, 0, 0.25}, 1e-15);
+    expect_near(tn::grad(tn::smooth_l1_loss(target, x, "sum"), x), {1, 0, 0.25}, 1e-15);
+    expect_near(tn::grad(tn::huber_loss(x, target, "sum", 2.0), x), {2, 0, 0.25}, 1e-15);
+    // Finite elements beside an infinite one have none in a norm, as PyTorch's.
+    for (const double p : {1.5, 3.0}) {
+      Tensor y = float64_tensor({1, -2, INFINITY}, {3}, d).requires_grad_();
+      const auto g = Tensor(tn::grad(y.norm(p), y)).to_vector<double>();
+      EXPECT_EQ(g[0], 0);
+      EXPECT_EQ(g[1], 0);
+      EXPECT_TRUE(std::isnan(g[2]));
+    }
+  }
+}
+
 }  // namespace

@@ -252,6 +252,20 @@ TEST(ClipGradNorm, OfParameters) {
     expect_near(p.grad(), {0.6, 0});
     expect_near(q.grad(), {0.8});
     EXPECT_FALSE(unused.grad().defined());
+    expect_near(tn::nn::utils::get_total_norm({p.grad(), q.grad()}), {1}, 1e-6);
+    expect_near(tn::nn::utils::get_total_norm({p.grad(), q.grad()}, INFINITY), {0.8});
+    expect_near(tn::nn::utils::get_total_norm({}), {0});
+    tn::nn::utils::clip_grads_with_norm_({p, q, unused}, 2, tn::tensor(4.f, d));
+    expect_near(p.grad(), {0.3, 0}, 1e-6);
+    tn::nn::utils::clip_grads_with_norm_({p, q}, 8, tn::tensor(4.f, d));
+    expect_near(p.grad(), {0.3, 0}, 1e-6);
+    q.set_grad(tn::tensor({INFINITY}, d));
+    expect_error(
+        [&] {
+          tn::optim::clip_grad_norm_({p, q}, 1, 2, true);
+        },
+        "clip_grad_norm_: the norm of the gradients is inf, which is not finite");
+    expect_near(p.grad(), {0.3, 0}, 1e-6);
   }
 }
 

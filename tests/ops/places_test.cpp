@@ -139,4 +139,19 @@ TEST(Places, HaveTheGradientsOfDifferences) {
   }
 }
 
+// An index without dimensions is one index; whole numbers keep their dtype where a dimension of 1
+// meets a longer one.
+TEST(Places, OneIndexNeedsNoDimension) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor zero = tn::tensor(0, d), x = tn::zeros({2}, {}, d), one = tn::ones({1}, {}, d);
+    expect_near(tn::index_add(x, 0, zero, one), {1, 0});
+    expect_near(tn::index_copy(x, 0, zero, one), {1, 0});
+    const Tensor product = tn::tensordot(tn::ones({1, 1, 1}, tn::int32, d),
+                                         tn::ones({2, 1, 2}, tn::int32, d), {0, 1}, {2, 0});
+    EXPECT_EQ(product.dtype(), tn::int32);
+    expect_near(product, {4});
+  }
+}
+
 }  // namespace

@@ -55,8 +55,7 @@ TEST(TripletLoss, SaysWhatItRefuses) {
     };
   };
   expect_refusals({
-      {with({.margin = 0}),
-       "triplet_margin_with_distance_loss: margin is 0.000000, expected more than 0"},
+      {with({.margin = 0}), "triplet_margin_with_distance_loss: margin is 0, expected more than 0"},
       {with({.reduction = "max"}),
        "triplet_margin_with_distance_loss: reduction is 'max', expected 'mean', 'sum' or 'none'"},
   });

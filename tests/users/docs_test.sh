@@ -160,6 +160,7 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <tenon/distributions.hpp>
 #include <tenon/early_stopping.hpp>
 #include <tenon/elf.hpp>
+#include <tenon/functional.hpp>
 #include <tenon/gradcheck.hpp>
 #include <tenon/graph.hpp>
 #include <tenon/halves.hpp>

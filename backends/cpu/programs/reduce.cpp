@@ -22,8 +22,8 @@ RegisterType folded_type(tn_dtype accumulate) {
   return accumulate == TN_FLOAT32 ? kF32 : accumulate == TN_FLOAT64 ? kF64 : kI64;
 }
 
-// Which way the tiles run: along the dimension in which the inputs are dense; the reduced one where
-// that is equal.
+// Which way the tiles run: along the dimension in which the inputs are dense. Where they are dense, or
+// repeated, in both, along the longer one; otherwise the reduced one where that is equal.
 bool runs_along_kept(const tn_reduction& r, uint32_t n_inputs, int32_t n_kept_dims) {
   if (r.kind >= TN_REDUCE_ARGMAX || n_kept_dims == 0 || r.sizes[n_kept_dims - 1] < 4) {
     return false;
@@ -36,6 +36,7 @@ bool runs_along_kept(const tn_reduction& r, uint32_t n_inputs, int32_t n_kept_di
     far_kept += along_kept != 0 && along_kept != 1;
     far_reduced += along_reduced != 0 && along_reduced != 1 && r.sizes[r.ndim - 1] > 1;
   }
+  if (far_kept == 0 && far_reduced == 0) return r.sizes[n_kept_dims - 1] > r.sizes[r.ndim - 1];
   return far_kept < far_reduced;
 }
 

@@ -4,6 +4,7 @@
 #include "vector/erf.h"
 #include "vector/lanes.h"
 #include "vector/math.h"
+#include "vector/power.h"
 #include "vector/table.h"
 
 namespace tenon::cpu_backend {
@@ -378,26 +379,19 @@ void binary_math(const Cell* cells, const Step& step, int64_t n) {
   }
 }
 
-// x ^ 2 is what most powers are.
 template <typename T>
 void power_by_scalar(const Cell* cells, const Step& step, int64_t n) {
   T* d = at<T>(cells, step.d);
   const T* a = at<T>(cells, step.a);
   const T exponent = *at<T>(cells, step.b);
-  if (exponent == 2) {
-    TENON_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) {
-      d[i] = a[i] * a[i];
-    }
-    return;
-  }
+  if (simple_power(d, a, exponent, n)) return;
   constexpr int64_t w = kLanes<T>;
   int64_t i = 0;
   for (; i + w <= n; i += w) {
-    store(d + i, Pow::of(load(a + i), broadcast(exponent)));
+    store(d + i, Power::of(load(a + i), broadcast(exponent)));
   }
   if (i < n) {
-    store_part(d + i, n - i, Pow::of(load_part(a + i, n - i, a[n - 1]), broadcast(exponent)));
+    store_part(d + i, n - i, Power::of(load_part(a + i, n - i, a[n - 1]), broadcast(exponent)));
   }
 }
 

@@ -145,8 +145,8 @@ constexpr void add_binaries(Table& t) {
   add_quotient<FloorDiv>(t, TN_I_FLOORDIV);
   add_quotient<Rem>(t, TN_I_REM);
   add_quotient<Fmod>(t, TN_I_FMOD);
-  t.binary[TN_I_POW][kF32][kVV] = binary_math<Pow, float>;
-  t.binary[TN_I_POW][kF64][kVV] = binary_math<Pow, double>;
+  t.binary[TN_I_POW][kF32][kVV] = binary_math<Power, float>;
+  t.binary[TN_I_POW][kF64][kVV] = binary_math<Power, double>;
   t.binary[TN_I_POW][kF32][kVS] = power_by_scalar<float>;
   t.binary[TN_I_POW][kF64][kVS] = power_by_scalar<double>;
   t.binary[TN_I_POW][kI64][kVV] = binary<IntPow, int64_t, int64_t, true, true>;

@@ -1160,12 +1160,22 @@ typedef struct tn_rows_api {
   tn_status* (*parts)(const tn_tensor*, tn_tensor** indices, tn_tensor** values); /* owned */
 } tn_rows_api;
 
-/* "random/1": Philox state of the process; `seed` also resets the offset. */
+/* A Philox key and the number of calls that have drawn by it. */
+typedef struct tn_random_state {
+  uint64_t seed;
+  uint64_t offset;
+} tn_random_state;
+
+/* "random/1": what this thread draws from: the state of the process, or one that it uses instead.
+ * `seed` also resets the offset. */
 typedef struct tn_random_api {
   uint32_t size;
   void (*seed)(uint64_t);
   void (*get_state)(uint64_t* seed, uint64_t* offset);
   void (*set_state)(uint64_t seed, uint64_t offset);
+  /* From now on this thread draws from *state, which is the caller's, and which one thread at a
+   * time uses; NULL: from the state of the process. Gives what it drew from before. */
+  tn_random_state* (*use)(tn_random_state* state);
 } tn_random_api;
 
 /* "amp/1": autocast of this thread. policy NULL: the ops' own classes. */
@@ -1176,6 +1186,8 @@ typedef struct tn_amp_api {
   /* the innermost scope; drops its cached casts when the last one ends */
   tn_status* (*leave)(void);
   int32_t (*enabled)(void);
+  /* A scope in which nothing is cast, until its leave. */
+  tn_status* (*suspend)(void);
 } tn_amp_api;
 
 typedef int32_t tn_entry_kind;
@@ -1285,6 +1297,10 @@ typedef struct tn_plugin_api {
   /* A JSON document: each op with schema, kind, class, kernels and where they came from,
    * gradient. */
   tn_status* (*ops)(const char** json);
+  /* A plugin that is part of the program, or of a library that it opened: what its init registers
+   * is in force when this returns. There is no manifest file: it has no version and no needs.
+   * shutdown may be NULL. The code stays until the process ends. */
+  tn_status* (*add)(const tn_manifest*, tn_plugin_init_fn init, tn_plugin_shutdown_fn shutdown);
 } tn_plugin_api;
 
 /* "explain/1": what the calls of this thread did. */

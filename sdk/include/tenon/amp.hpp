@@ -48,6 +48,15 @@ class Autocast {
   std::string policy_;  // empty: the ops' own classes
   const Autocast* outer_;
 };
+// Nothing is cast until the end of the scope, as by PyTorch's autocast with enabled=False: for a part
+// of the model that wants its float32.
+class NoAutocast {
+ public:
+  [[nodiscard]] NoAutocast() { check(detail::api.amp->suspend()); }
+  NoAutocast(const NoAutocast&) = delete;
+  NoAutocast& operator=(const NoAutocast&) = delete;
+  ~NoAutocast() { ignore(detail::api.amp->leave()); }
+};
 inline bool autocast_enabled() { return detail::api.amp->enabled() != 0; }
 
 // Scales the loss so that small gradients survive float16; skips the steps whose gradients are not

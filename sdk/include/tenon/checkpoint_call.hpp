@@ -184,14 +184,10 @@ class CheckpointedCall {
     std::string policy;
   };
   // The random numbers of forward, until the end of the scope.
-  class RandomScope {
-   public:
-    explicit RandomScope(RandomState state) : before_(random_state()) { set_random_state(state); }
-    RandomScope(const RandomScope&) = delete;
-    ~RandomScope() { set_random_state(before_); }
-
-   private:
-    RandomState before_;
+  struct RandomScope {
+    explicit RandomScope(RandomState state) : numbers(state), guard(numbers) {}
+    Generator numbers;
+    GeneratorGuard guard;
   };
 
   static std::string text_of(const Tensor& t) {
@@ -287,6 +283,8 @@ class CheckpointedCall {
       autocast.emplace(autocast_->device, autocast_->lower,
                        policy.empty() ? nullptr : policy.c_str());
     }
+    std::optional<NoAutocast> no_autocast;
+    if (!autocast_ && autocast_enabled()) no_autocast.emplace();
     std::vector<Tensor> made = run(inputs);
     if (made.size() != results_.size()) {
       fail(joined({"checkpoint_call: the function gave ", std::to_string(results_.size()),
@@ -388,8 +386,6 @@ class CheckpointedCallOf final : public CheckpointedCall {
 // What a layer counts or averages in its buffers, as BatchNorm does, it does twice. Calls may be
 // nested, gradients may have gradients, and leaves that f uses need not be arguments; tensors with a
 // history do.
-// The state of random numbers is the process's: while backward repeats an f that takes some, other
-// threads should take none.
 //
 // Errors: in forward, a tensor with a history that is no argument; in backward, an argument or leaf
 // that was changed in between, or results of other sizes, dtypes or devices than in forward.

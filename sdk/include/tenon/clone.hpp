@@ -244,7 +244,8 @@ class Cloner {
 // A copy that begins.
 struct NewCopy {
   Cloner cloner;
-  RandomState random = random_state();  // what factories and constructors draw, nobody drew
+  Generator random{random_state()};  // what factories and constructors draw, nobody drew
+  GeneratorGuard guard{random};
   Making* outer = std::exchange(making, nullptr);
 
   NewCopy() { Cloner::current = &cloner; }
@@ -252,7 +253,6 @@ struct NewCopy {
   ~NewCopy() {
     Cloner::current = nullptr;
     making = outer;
-    set_random_state(random);
   }
 };
 

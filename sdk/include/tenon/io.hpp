@@ -1,5 +1,5 @@
-// Saving and loading named tensors in the safetensors format, and reading IDX files and those of
-// NumPy, by the plugin `files`. Files of the Python world load as they are, and theirs load ours.
+// Saving and loading named tensors in the safetensors format and those of NumPy, and reading IDX files,
+// by the plugin `files`. Files of the Python world load as they are, and theirs load ours.
 #pragma once
 
 #include <concepts>
@@ -11,18 +11,26 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// Writes the file whole or not at all. Tensors of any device and layout; dtypes and values stay as
-// they are.
-inline void save(const NamedTensors& tensors, const std::string& path) {
+namespace detail {
+
+inline void save_all(const Object& writer, const NamedTensors& tensors) {
   std::vector<const char*> names;
   std::vector<Tensor> list;
   for (const auto& [name, tensor] : tensors) {
     names.push_back(name.c_str());
     list.push_back(tensor);
   }
-  tn_value strings = detail::make_value(TN_KIND_STRINGS, uint32_t(names.size()));
+  tn_value strings = make_value(TN_KIND_STRINGS, uint32_t(names.size()));
   strings.as.strings = names.data();
-  Object::create("SafetensorsWriter", path).invoke<void>("save", strings, list);
+  writer.invoke<void>("save", strings, list);
+}
+
+}  // namespace detail
+
+// Writes the file whole or not at all. Tensors of any device and layout; dtypes and values stay as
+// they are.
+inline void save(const NamedTensors& tensors, const std::string& path) {
+  detail::save_all(Object::create("SafetensorsWriter", path), tensors);
 }
 
 // What a model has, or anything else with a state_dict: save(model, path), and load(model, path) of
@@ -94,6 +102,14 @@ inline NamedTensors load_npz(const std::string& path) {
 }
 inline Tensor load_npz(const std::string& path, TextRef name) {
   return Object::create("NpzFile", path).invoke("tensor", name);
+}
+// Writes a .npy file for numpy.load, whole or not at all. An Error for bfloat16, which NumPy has not.
+inline void save_npy(const Tensor& tensor, const std::string& path) {
+  Object::create("NpyWriter", path).invoke<void>("save", tensor);
+}
+// The same of a .npz archive, as numpy.savez writes it, not compressed.
+inline void save_npz(const NamedTensors& tensors, const std::string& path) {
+  detail::save_all(Object::create("NpzWriter", path), tensors);
 }
 
 }  // namespace v0

@@ -5,12 +5,16 @@
 //   optimizer.zero_grad();  loss.backward();  optimizer.step();
 #pragma once
 
+#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "tenon/autograd.hpp"
+#include "tenon/literal.hpp"
 #include "tenon/ops/elementwise.hpp"
+#include "tenon/ops/operators.hpp"
 #include "tenon/ops/optim.hpp"
+#include "tenon/ops/reduce.hpp"
 #include "tenon/ops/shape.hpp"
 #include "tenon/optim/cyclic_schedules.hpp"
 #include "tenon/optim/optimizer.hpp"
@@ -22,17 +26,43 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace optim {
 
+// torch.nn.utils.get_total_norm: the norm of all elements of tensors of one device.
+inline Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type = 2) {
+  std::vector<Tensor> norms;
+  for (const Tensor& tensor : tensors) norms.push_back(norm(tensor, norm_type));
+  if (norms.empty()) return tensor(0.f);
+  return norm(stack(norms), norm_type);
+}
+
 // torch.nn.utils.clip_grad_norm_: scales the gradients of the parameters that have one so that
 // their norm together is at most max_norm. Gives the norm before, on their device, which must be
-// one.
+// one. error_if_nonfinite: an Error where that is infinite or NaN, before anything is scaled; the call
+// waits for the device then.
 inline Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
-                              double norm_type = 2) {
+                              double norm_type = 2, bool error_if_nonfinite = false) {
   std::vector<Tensor> gradients;
   for (const Tensor& parameter : parameters) {
     if (Tensor gradient = parameter.grad(); gradient.defined())
       gradients.push_back(std::move(gradient));
   }
+  if (error_if_nonfinite) {
+    const NoGrad guard;
+    const auto total = get_total_norm(gradients, norm_type).item<double>();
+    if (!std::isfinite(total)) {
+      fail(detail::joined({"clip_grad_norm_: the norm of the gradients is ",
+                           detail::number_text(total), ", which is not finite"}));
+    }
+  }
   return tenon::clip_grad_norm_(gradients, max_norm, norm_type);
+}
+// torch.nn.utils.clip_grads_with_norm_: the same with a norm that is known, of all parameters.
+inline void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_norm,
+                                  const Tensor& total_norm) {
+  const NoGrad guard;
+  const Tensor factor = clamp(max_norm / (total_norm + 1e-6), tenon::none, 1);
+  for (const Tensor& parameter : parameters) {
+    if (const Tensor gradient = parameter.grad(); gradient.defined()) mul_(gradient, factor);
+  }
 }
 
 // torch.nn.utils.clip_grad_value_: each element of the gradients to at least -clip_value and at most
@@ -55,6 +85,8 @@ inline void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_
 namespace nn::utils {
 using optim::clip_grad_norm_;
 using optim::clip_grad_value_;
+using optim::clip_grads_with_norm_;
+using optim::get_total_norm;
 
 // The elements of all parameters in a row; and back into them, in place, outside of the graph.
 inline Tensor parameters_to_vector(const std::vector<Tensor>& parameters) {

@@ -5,16 +5,23 @@
 //     op("squash(Tensor x, float k=1) -> Tensor", "x / (k + abs(x))");
 //   }
 //
+// In a program add_plugin takes such a body, and no library and no manifest are needed:
+//
+//   add_plugin("squash", [] { plugin::op("squash(Tensor x, float k=1) -> Tensor", "x / (k + abs(x))"); });
+//
 // Everything is staged; it comes in force only if the whole body succeeds. The first error is the
 // plugin's reason. The functions may be called by that body only, and from other files that it
 // calls: they find the registrar of this shared object.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tenon/autograd.hpp"
@@ -27,6 +34,49 @@
 #include "tenon/ops.hpp"
 #include "tenon/pipe.hpp"
 #include "tenon/random.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace detail {
+
+// What add_plugin gives to a function that takes no context.
+struct AddedPlugin {
+  const char* id;
+  void (*run)(void* body);
+  void* body;
+
+  static tn_status* init(const tn_host* host, tn_registrar* registrar, void** self);
+};
+inline thread_local AddedPlugin* added_plugin = nullptr;
+
+inline tn_status* AddedPlugin::init(const tn_host* host, tn_registrar* registrar, void** self) {
+  *self = nullptr;
+  const AddedPlugin& plugin = *added_plugin;
+  return run_plugin(host, registrar, plugin.id, [&] { plugin.run(plugin.body); });
+}
+
+}  // namespace detail
+
+// Adds ops, layers, optimizers, policies and kernels of the program itself: `body` registers them as
+// that of TENON_PLUGIN does, with the functions of tenon::plugin, and what it registers is in force
+// for the whole process when this returns, or nothing of it where an Error is thrown. Once for each
+// id, which has lower case letters, digits and '_': ops are named "id.name", and by `call("id.name")`.
+// Before or behind load_plugins; thread-safe.
+template <typename F>
+void add_plugin(const std::string& id, F&& body) {
+  using Body = std::remove_reference_t<F>;
+  detail::AddedPlugin plugin = {id.c_str(), [](void* f) { (*static_cast<Body*>(f))(); },
+                                const_cast<std::remove_const_t<Body>*>(std::addressof(body))};
+  const tn_manifest manifest = {sizeof(tn_manifest), TN_ABI_VERSION, TN_ABI_VERSION, id.c_str()};
+  detail::AddedPlugin* const outer = std::exchange(detail::added_plugin, &plugin);
+  tn_status* status =
+      detail::api.plugin->add(&manifest, &detail::AddedPlugin::init, /*shutdown=*/nullptr);
+  detail::added_plugin = outer;
+  check(status);
+}
+
+}  // namespace v0
+}  // namespace tenon
 
 #ifdef TENON_PLUGIN_ID  // tenon_add_plugin's
 #define TENON_CHECK_ID(plugin_id)                                \

@@ -42,8 +42,8 @@ struct Registration {
 };
 inline constinit Registration registration{};
 
-inline tn_status* run_plugin(const tn_host* host, tn_registrar* registrar, const char* id,
-                             void (*body)()) {
+template <typename Body>
+tn_status* run_plugin(const tn_host* host, tn_registrar* registrar, const char* id, Body&& body) {
   attach(host);
   registration = {registrar, nullptr, nullptr, id};
   tn_status* thrown = tenon::to_status(body);

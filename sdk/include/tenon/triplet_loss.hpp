@@ -34,7 +34,7 @@ inline Tensor triplet_margin_with_distance_loss(
   const std::string name = "triplet_margin_with_distance_loss: ";
   const std::string& reduction = options.reduction;
   if (!(options.margin > 0))
-    fail(name + "margin is " + std::to_string(options.margin) + ", expected more than 0");
+    fail(name + "margin is " + detail::number_text(options.margin) + ", expected more than 0");
   if (reduction != "mean" && reduction != "sum" && reduction != "none") {
     fail(name + "reduction is '" + reduction + "', expected 'mean', 'sum' or 'none'");
   }

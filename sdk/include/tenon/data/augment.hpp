@@ -42,7 +42,7 @@ inline void expect_size(const char* name, const char* what, int64_t size, int64_
 }
 inline void expect_probability(const char* name, double p) {
   if (p >= 0 && p <= 1) return;
-  fail(joined({name, ": p is ", std::to_string(p), ", expected 0 to 1"}));
+  fail(joined({name, ": p is ", tenon::detail::number_text(p), ", expected 0 to 1"}));
 }
 
 // f(const T* from, T* to) for each plane of an image; the result has planes of height * width.
@@ -260,8 +260,8 @@ class RandomRotation {
   explicit RandomRotation(double degrees, const RandomRotationOptions& options = {})
       : degrees_(degrees), options_(options) {
     if (!(degrees >= 0 && std::isfinite(degrees))) {
-      fail(detail::joined(
-          {"RandomRotation: degrees is ", std::to_string(degrees), ", expected 0 or more"}));
+      fail(detail::joined({"RandomRotation: degrees is ", tenon::detail::number_text(degrees),
+                           ", expected 0 or more"}));
     }
   }
   Tensor operator()(const Tensor& image, Random& random) const {
@@ -307,8 +307,8 @@ class ColorJitter {
                                                   {"saturation", options.saturation}};
     for (const auto& [name, value] : all) {
       if (value >= 0 && std::isfinite(value)) continue;
-      fail(detail::joined(
-          {"ColorJitter: ", name, " is ", std::to_string(value), ", expected 0 or more"}));
+      fail(detail::joined({"ColorJitter: ", name, " is ", tenon::detail::number_text(value),
+                           ", expected 0 or more"}));
     }
   }
   Tensor operator()(const Tensor& given, Random& random) const {

@@ -12,6 +12,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -50,14 +51,7 @@ class TensorDataset {
   // One item, without the dimension of items.
   std::array<Tensor, N> get(int64_t index) const {
     std::array<Tensor, N> item;
-    for (size_t i = 0; i < N; ++i) {
-      const Tensor row = detail::rows(tensors_[i], {index});
-      item[i] = Tensor::empty(Ints(row.sizes().data() + 1, row.sizes().size() - 1), row.dtype());
-      void* to = nullptr;
-      check(tenon::detail::api.tensor->mutable_data(item[i].get(), &to));
-      check(tenon::detail::api.tensor->read(row.get(), to,
-                                            uint64_t(row.numel() * row.dtype().itemsize())));
-    }
+    for (size_t i = 0; i < N; ++i) item[i] = detail::single_of(detail::rows(tensors_[i], {index}));
     return item;
   }
   std::array<Tensor, N> operator[](int64_t index) const { return get(index); }
@@ -108,6 +102,7 @@ class Subset : public detail::Wrapper<D> {
 
   int64_t size() const { return int64_t(indices_.size()); }
   const std::vector<int64_t>& indices() const { return indices_; }
+  auto operator[](int64_t index) const { return detail::item_of(*this, index); }
   auto get(int64_t index, Random& random) const requires(!detail::kGetsBatches<D>) {
     detail::expect_index("Subset", index, size());
     return detail::sample_of(this->base(), indices_[size_t(index)], random);
@@ -145,9 +140,11 @@ std::array<Subset<D>, N> split_of(const std::shared_ptr<const D>& shared,
 }  // namespace detail
 
 // Parts of these fractions, which together are at most 1, of the items in random order. Of the
-// sizes floor(n * fraction) what is left goes to the first parts, where the sum is 1.
+// sizes floor(n * fraction) what is left goes to the first parts, where the sum is 1. Without a seed
+// that of tenon's random numbers counts.
 template <typename D, size_t N>
-std::array<Subset<D>, N> random_split(D dataset, const double (&fractions)[N], uint64_t seed) {
+std::array<Subset<D>, N> random_split(D dataset, const double (&fractions)[N],
+                                      std::optional<uint64_t> seed = {}) {
   const auto shared = std::make_shared<const D>(std::move(dataset));
   const int64_t n = shared->size();
   double sum = 0;
@@ -156,25 +153,27 @@ std::array<Subset<D>, N> random_split(D dataset, const double (&fractions)[N], u
   for (size_t i = 0; i < N; ++i) {
     if (!(fractions[i] >= 0)) {
       fail(tenon::detail::joined({"random_split: fraction ", std::to_string(i), " is ",
-                                  std::to_string(fractions[i]), ", expected at least 0"}));
+                                  tenon::detail::number_text(fractions[i]),
+                                  ", expected at least 0"}));
     }
     sum += fractions[i];
     sizes[i] = int64_t(std::floor(double(n) * fractions[i]));
     left -= sizes[i];
   }
   if (sum > 1 + 1e-9) {
-    fail(tenon::detail::joined({"random_split: the fractions together are ", std::to_string(sum),
-                                ", expected at most 1"}));
+    fail(tenon::detail::joined({"random_split: the fractions together are ",
+                                tenon::detail::number_text(sum), ", expected at most 1"}));
   }
   if (sum >= 1 - 1e-9) {
     for (size_t i = 0; left > 0; i = (i + 1) % N, --left) ++sizes[i];
   }
-  return detail::split_of(shared, sizes, seed);
+  return detail::split_of(shared, sizes, seed.value_or(random_state().seed));
 }
 
 // Parts of these sizes, which together are all items, in random order.
 template <typename D, size_t N, std::integral I>
-std::array<Subset<D>, N> random_split(D dataset, const I (&lengths)[N], uint64_t seed) {
+std::array<Subset<D>, N> random_split(D dataset, const I (&lengths)[N],
+                                      std::optional<uint64_t> seed = {}) {
   const int64_t n = dataset.size();
   std::array<int64_t, N> sizes;
   int64_t sum = 0;
@@ -191,7 +190,8 @@ std::array<Subset<D>, N> random_split(D dataset, const I (&lengths)[N], uint64_t
     fail(tenon::detail::joined({"random_split: the lengths together are ", std::to_string(sum),
                                 ", the dataset has ", std::to_string(n), " items"}));
   }
-  return detail::split_of(std::make_shared<const D>(std::move(dataset)), sizes, seed);
+  return detail::split_of(std::make_shared<const D>(std::move(dataset)), sizes,
+                          seed.value_or(random_state().seed));
 }
 
 // The items of the first dataset, then those of the next, and so on. Samples are of one type.
@@ -202,6 +202,7 @@ class Concat {
   int64_t size() const {
     return std::apply([](const auto&... d) { return (int64_t(0) + ... + d.size()); }, datasets_);
   }
+  auto operator[](int64_t index) const { return detail::item_of(*this, index); }
   auto get(int64_t index, Random& random) const {
     detail::expect_index("Concat", index, size());
     return of_part<0>(index, random);
@@ -243,6 +244,7 @@ class Mapped : public detail::Wrapper<D> {
  public:
   Mapped(D dataset, F f) : detail::Wrapper<D>(std::move(dataset)), f_(std::move(f)) {}
   int64_t size() const { return this->base().size(); }
+  auto operator[](int64_t index) const { return detail::item_of(*this, index); }
   auto get(int64_t index, Random& random) const requires(!kOfBatches) {
     auto sample = detail::sample_of(this->base(), index, random);
     if constexpr (std::is_invocable_v<const F&, decltype(std::move(sample)), Random&>) {
@@ -269,6 +271,7 @@ class Generated {
  public:
   Generated(int64_t size, F f) : size_(size), f_(std::move(f)) {}
   int64_t size() const { return size_; }
+  auto operator[](int64_t index) const { return detail::item_of(*this, index); }
   auto get(int64_t index, Random& random) const {
     if constexpr (std::is_invocable_v<const F&, int64_t, Random&>) {
       return f_(index, random);

@@ -47,6 +47,8 @@ struct LoaderOptions {
   int64_t prefetch_factor = 2;        // batches made ahead, for each worker
   bool persistent_workers = false;    // the threads stay from one pass to the next
   SamplerPtr sampler = {};            // the order, in the place of `shuffle`
+  // The batches of each pass, in the place of batch_size, shuffle, sampler and drop_last.
+  BatchSamplerPtr batch_sampler = {};
   std::optional<Device> device = {};  // batches are brought there, by the workers
   // Batches lie in memory of the host that copies to this device reach by themselves, so that
   // `.to(device, {.non_blocking = true})` is not waited for.
@@ -102,14 +104,36 @@ inline std::pair<std::string, tn_code> words_of(const std::exception_ptr& thrown
                     std::move(thrown));
 }
 
-// A sample of a dataset, by whichever `get` it has.
+// The only item of a batch, without the dimension of items.
+inline Tensor single_of(const Tensor& batch) {
+  const auto sizes = batch.sizes();
+  Tensor item = Tensor::empty(Ints(sizes.data() + 1, sizes.size() - 1), batch.dtype());
+  void* to = nullptr;
+  check(tenon::detail::api.tensor->mutable_data(item.get(), &to));
+  check(tenon::detail::api.tensor->read(batch.get(), to,
+                                        uint64_t(item.numel() * item.dtype().itemsize())));
+  return item;
+}
+
+// A sample of a dataset, by whichever `get` it has, or as a batch of one.
 template <typename D>
 auto sample_of(const D& dataset, int64_t index, Random& random) {
   if constexpr (requires { dataset.get(index, random); }) {
     return dataset.get(index, random);
-  } else {
+  } else if constexpr (requires { dataset.get(index); }) {
     return dataset.get(index);
+  } else {
+    auto batch = dataset.get_batch(std::vector<int64_t>{index});
+    each_tensor(batch, [](Tensor& t) { t = single_of(t); });
+    return batch;
   }
+}
+
+// The same outside of a pass: what it draws follows from the seed of tenon's random numbers.
+template <typename D>
+auto item_of(const D& dataset, int64_t index) {
+  Random random = Random::of_sample(random_state().seed, 0, index);
+  return sample_of(dataset, index, random);
 }
 
 template <typename D>
@@ -128,6 +152,10 @@ concept IsDataset = requires(const D& dataset, Random& random) {
 
 template <typename D, typename C>
 auto batch_type(const D& dataset, const C& collate, Random& random) {
+  static_assert(IsDataset<D>,
+                "a dataset has size() const, and one of get(int64_t) const, get(int64_t, Random&) "
+                "const and get_batch(const std::vector<int64_t>&) const: workers call it at the "
+                "same time");
   if constexpr (kGetsBatches<D>) {
     return dataset.get_batch(std::vector<int64_t>());
   } else {
@@ -176,9 +204,26 @@ inline void expect_loader_options(const LoaderOptions& o) {
   if (o.shuffle && o.sampler) {
     fail("DataLoader: shuffle and sampler are both given, and each is an order of its own");
   }
+  if (o.batch_sampler && (o.batch_size != 1 || o.shuffle || o.sampler || o.drop_last)) {
+    fail(
+        "DataLoader: batch_sampler stands in the place of batch_size, shuffle, sampler and "
+        "drop_last; give it alone");
+  }
   if (o.device && o.pin_memory) {
     fail("DataLoader: device and pin_memory are both given; batches are on the device already");
   }
+}
+
+// The items of a pass.
+struct Order {
+  std::vector<int64_t> items;
+  std::vector<int64_t> ends;  // of a batch sampler's batches, among them
+};
+
+// "batches of 32"
+inline std::string batches_text(int64_t batch_size) {
+  if (batch_size == 0) return "the batches of a batch sampler";
+  return "batches of " + std::to_string(batch_size);
 }
 
 // A pass of a dataset: the order, and how a batch of it is made. What workers read does not change
@@ -190,37 +235,35 @@ struct Pass {
   const D dataset;
   const C collate;
   const LoaderOptions options;
-  std::vector<int64_t> order;
+  Order order;
   uint64_t seed = 0;
   int64_t epoch = 0;
 
   int64_t n_items() const {
     return options.sampler ? options.sampler->size(dataset.size()) : dataset.size();
   }
-  int64_t n_batches() const {
+  // As a state has it; 0: each batch has a size of its own.
+  int64_t batch_size() const { return options.batch_sampler ? 0 : options.batch_size; }
+  int64_t n_batches(const Order& of_pass) const {
+    if (options.batch_sampler) return int64_t(of_pass.ends.size());
     const int64_t n = n_items(), b = options.batch_size;
     return n / b + (!options.drop_last && n % b != 0);
   }
-  void draw_order() {
+  // Of the pass that has this seed and number.
+  Order drawn(uint64_t of_seed, int64_t number) const {
+    const Random random = Random::of_pass(of_seed, number);
+    Order result = options.batch_sampler ? drawn_batches(random) : Order{drawn_items(random), {}};
     const int64_t items = dataset.size();
-    const SamplerPtr sampler = options.sampler   ? options.sampler
-                               : options.shuffle ? RandomSampler()
-                                                 : SequentialSampler();
-    order = sampler->order(items, Random::of_pass(seed, epoch));
-    if (int64_t(order.size()) != n_items()) {
-      fail(tenon::detail::joined({"DataLoader: the sampler gives ", std::to_string(order.size()),
-                                  " indices, its size is ", std::to_string(n_items())}));
-    }
-    for (int64_t index : order) {
+    for (int64_t index : result.items) {
       if (index >= 0 && index < items) continue;
       fail(tenon::detail::joined({"DataLoader: the sampler gives index ", std::to_string(index),
                                   " of a dataset of ", std::to_string(items), " items"}));
     }
+    return result;
   }
   Batch make(int64_t number, const Flag& cancelled) const {
-    const int64_t first = number * options.batch_size;
-    const int64_t n = std::min(options.batch_size, int64_t(order.size()) - first);
-    const std::vector<int64_t> indices(order.begin() + first, order.begin() + first + n);
+    const auto [first, end] = places_of(number);
+    const std::vector<int64_t> indices(order.items.begin() + first, order.items.begin() + end);
     int64_t at = -1;  // the sample that is being made
     std::exception_ptr thrown;
     try {
@@ -243,8 +286,41 @@ struct Pass {
   }
 
  private:
+  std::vector<int64_t> drawn_items(Random random) const {
+    const SamplerPtr sampler = options.sampler   ? options.sampler
+                               : options.shuffle ? RandomSampler()
+                                                 : SequentialSampler();
+    std::vector<int64_t> items = sampler->order(dataset.size(), random);
+    if (int64_t(items.size()) != n_items()) {
+      fail(tenon::detail::joined({"DataLoader: the sampler gives ", std::to_string(items.size()),
+                                  " indices, its size is ", std::to_string(n_items())}));
+    }
+    return items;
+  }
+  Order drawn_batches(Random random) const {
+    Order result;
+    for (const auto& batch : options.batch_sampler->batches(dataset.size(), random)) {
+      if (batch.empty()) {
+        fail(tenon::detail::joined({"DataLoader: batch ", std::to_string(result.ends.size()),
+                                    " of the batch sampler has no items"}));
+      }
+      result.items.insert(result.items.end(), batch.begin(), batch.end());
+      result.ends.push_back(int64_t(result.items.size()));
+    }
+    return result;
+  }
+  // Where in the order a batch begins and ends.
+  std::pair<int64_t, int64_t> places_of(int64_t batch) const {
+    if (options.batch_sampler) {
+      return {batch == 0 ? 0 : order.ends[size_t(batch - 1)], order.ends[size_t(batch)]};
+    }
+    const int64_t first = batch * options.batch_size;
+    return {first, std::min(first + options.batch_size, int64_t(order.items.size()))};
+  }
   Batch gathered(const std::vector<int64_t>& indices, int64_t first, const Flag& cancelled,
                  int64_t& at) const {
+    Generator of_batch = generator_of(Random::of_batch(seed, epoch, first));
+    const GeneratorGuard guard_of_batch(of_batch);
     if constexpr (kGetsBatches<D>) {
       return dataset.get_batch(indices);
     } else {
@@ -253,6 +329,8 @@ struct Pass {
       for (size_t i = 0; i < indices.size(); ++i) {
         if (cancelled.is_set()) fail("the pass has ended");
         Random random = Random::of_sample(seed, epoch, first + int64_t(i));
+        Generator generator = generator_of(random);
+        const GeneratorGuard guard(generator);
         at = indices[i];
         samples.push_back(sample_of(dataset, indices[i], random));
       }
@@ -287,7 +365,8 @@ class DataLoader {
   }
   ~DataLoader() = default;
 
-  int64_t size() const { return pass().n_batches(); }  // batches in a pass
+  // Batches in a pass; with a batch sampler in the last that was begun, before the first in that.
+  int64_t size() const;
   const D& dataset() const { return pass().dataset; }
   // Where it is: the epoch that is under way or was last, and how many batches of it were given.
   int64_t epoch() const { return pass().epoch; }
@@ -342,6 +421,12 @@ class DataLoader {
     return *pass_;
   }
 
+  // Of the next pass.
+  uint64_t next_seed() const {
+    return loaded_seed_          ? *loaded_seed_
+           : pass().options.seed ? *pass().options.seed
+                                 : random_state().seed;
+  }
   // The batch behind number `batch` becomes the current one; gives its number, or size() where
   // there is none.
   int64_t advance(int64_t batch);
@@ -358,9 +443,6 @@ class DataLoader {
 
 template <typename D, typename C>
 DataLoader<D, C>::DataLoader(const LoaderOptions& options, D dataset, C collate) {
-  static_assert(detail::IsDataset<D>,
-                "a dataset has size() const, and one of get(int64_t) const, get(int64_t, Random&) "
-                "const and get_batch(const std::vector<int64_t>&) const");
   detail::expect_loader_options(options);
   if (const int64_t n = int64_t(dataset.size()); n < 0) {
     fail(tenon::detail::joined(
@@ -374,6 +456,14 @@ DataLoader<D, C>::DataLoader(const LoaderOptions& options, D dataset, C collate)
 }
 
 template <typename D, typename C>
+int64_t DataLoader<D, C>::size() const {
+  detail::Order& order = pass().order;
+  const bool needs_order = pass_->options.batch_sampler && n_begun_ == 0 && order.items.empty();
+  if (needs_order) order = pass_->drawn(next_seed(), pass_->epoch);
+  return pass_->n_batches(order);
+}
+
+template <typename D, typename C>
 typename DataLoader<D, C>::iterator DataLoader<D, C>::begin() {
   pass();
   pipeline_->cancel();
@@ -384,10 +474,8 @@ typename DataLoader<D, C>::iterator DataLoader<D, C>::begin() {
     ++pass_->epoch;
     given_ = 0;
   }
-  pass_->seed = loaded_seed_          ? *loaded_seed_
-                : pass_->options.seed ? *pass_->options.seed
-                                      : random_state().seed;
-  pass_->draw_order();
+  pass_->seed = next_seed();
+  pass_->order = pass_->drawn(pass_->seed, pass_->epoch);
   if (given_ >= size()) return end();
   pipeline_->start(given_, size());
   under_way_ = true;
@@ -412,15 +500,12 @@ int64_t DataLoader<D, C>::advance(int64_t batch) {
 template <typename D, typename C>
 NamedTensors DataLoader<D, C>::state_dict() const {
   pass();
-  const uint64_t next_seed = loaded_seed_          ? *loaded_seed_
-                             : !goes_on_           ? pass_->seed
-                             : pass_->options.seed ? *pass_->options.seed
-                                                   : random_state().seed;
+  const uint64_t seed = goes_on_ ? next_seed() : pass_->seed;
   return {{"epoch", tensor<int64_t>(pass_->epoch)},
           {"batch", tensor<int64_t>(given_)},
-          {"seed", tensor<int64_t>(int64_t(next_seed))},
+          {"seed", tensor<int64_t>(int64_t(seed))},
           {"items", tensor<int64_t>(pass_->n_items())},
-          {"batch_size", tensor<int64_t>(pass_->options.batch_size)}};
+          {"batch_size", tensor<int64_t>(pass_->batch_size())}};
 }
 
 template <typename D, typename C>
@@ -430,21 +515,25 @@ void DataLoader<D, C>::load_state_dict(const NamedTensors& state) {
   };
   const int64_t epoch = value("epoch"), given = value("batch"), seed = value("seed"),
                 items = value("items"), batch_size = value("batch_size");
-  if (items != pass().n_items() || batch_size != pass_->options.batch_size) {
-    fail(tenon::detail::joined({"DataLoader: the state is of ", std::to_string(items),
-                                " items in batches of ", std::to_string(batch_size),
-                                ", this loader has ", std::to_string(pass_->n_items()),
-                                " in batches of ", std::to_string(pass_->options.batch_size)}));
+  if (items != pass().n_items() || batch_size != pass_->batch_size()) {
+    fail(tenon::detail::joined({"DataLoader: the state is of ", std::to_string(items), " items in ",
+                                detail::batches_text(batch_size), ", this loader has ",
+                                std::to_string(pass_->n_items()), " in ",
+                                detail::batches_text(pass_->batch_size())}));
   }
-  if (epoch < 0 || epoch == INT64_MAX || given < 0 || given > size()) {
+  detail::Order order;
+  if (batch_size == 0) order = pass_->drawn(uint64_t(seed), epoch);
+  const int64_t n_batches = pass_->n_batches(order);
+  if (epoch < 0 || epoch == INT64_MAX || given < 0 || given > n_batches) {
     fail(tenon::detail::joined({"DataLoader: the state is at batch ", std::to_string(given),
                                 " of epoch ", std::to_string(epoch), ", an epoch has ",
-                                std::to_string(size())}));
+                                std::to_string(n_batches)}));
   }
   pipeline_->cancel();
+  pass_->order = std::move(order);
   under_way_ = false;
   current_.reset();
-  const bool ended = given == size();
+  const bool ended = given == n_batches;
   pass_->epoch = ended ? epoch + 1 : epoch;
   given_ = ended ? 0 : given;
   loaded_seed_ = uint64_t(seed);

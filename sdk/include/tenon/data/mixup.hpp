@@ -35,7 +35,8 @@ class MixUp {
       : alpha_(alpha), classes_(classes), state_(seed) {
     using tenon::detail::joined;
     if (!(alpha > 0 && std::isfinite(alpha)))
-      fail(joined({"MixUp: alpha is ", std::to_string(alpha), ", expected more than 0"}));
+      fail(joined(
+          {"MixUp: alpha is ", tenon::detail::number_text(alpha), ", expected more than 0"}));
     if (classes < 1)
       fail(joined({"MixUp: classes is ", std::to_string(classes), ", expected at least 1"}));
   }

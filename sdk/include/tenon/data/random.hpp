@@ -1,5 +1,5 @@
 // Random numbers of the data: the order of a pass, and what is drawn for a sample. They follow from
-// a seed alone and are not those of tenon's random ops, so that workers draw the same whatever
+// a seed alone and are not those of the program's random ops, so that workers draw the same whatever
 // their number. Used by sampler.hpp, loader.hpp and datasets that augment.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tenon/base.hpp"
+#include "tenon/random.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
@@ -38,6 +39,13 @@ class Random {
     return Random(pass.next() ^ uint64_t(place) * 0xd6e8feb86659fd93u);
   }
 
+  // Of the batch that begins at `place`: what its samples do not draw.
+  static Random of_batch(uint64_t seed, int64_t epoch, int64_t place) {
+    Random first = of_sample(seed, epoch, place);
+    first.next();
+    return Random(first.next());
+  }
+
   uint64_t next() { return detail::next_random(state_); }
   // 0 to n - 1, n at least 1. The bias of % is below n * 2^-64.
   int64_t below(int64_t n) { return int64_t(next() % uint64_t(n)); }
@@ -55,6 +63,13 @@ class Random {
   uint64_t state_;
 };
 
+namespace detail {
+
+// What random ops (`tn::rand`) draw from in the code of a dataset, a stream or a collate that has
+// these numbers.
+inline Generator generator_of(Random random) { return Generator(~random.next()); }
+
+}  // namespace detail
 }  // namespace data
 }  // namespace v0
 }  // namespace tenon

@@ -1,6 +1,7 @@
-// Samplers: which items of a dataset a pass has, and in which order. They have PyTorch's names; each
-// is made by a function and shared from then on. What they draw follows from the seed and the number
-// of the pass. Part of data.hpp: sequential and random ones; the others are in samplers.hpp.
+// Samplers: which items of a dataset a pass has, in which order and which batches. They have PyTorch's
+// names; each is made by a function and shared from then on. What they draw follows from the seed and
+// the number of the pass. Part of data.hpp: sequential and random ones; the others are in
+// samplers.hpp.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,17 @@ class Sampler {
   virtual std::vector<int64_t> order(int64_t items, Random random) const = 0;
 };
 using SamplerPtr = std::shared_ptr<const Sampler>;
+
+// Which items each batch of a pass has, where their number is not the same for all. To write one,
+// derive from it; it does not change when it is used.
+class BatchSampler {
+ public:
+  virtual ~BatchSampler() = default;
+  // The batches, in order: indices from 0 to items - 1, at least one in each. An item may be in none
+  // or in several.
+  virtual std::vector<std::vector<int64_t>> batches(int64_t items, Random random) const = 0;
+};
+using BatchSamplerPtr = std::shared_ptr<const BatchSampler>;
 
 namespace detail {
 

@@ -1,5 +1,6 @@
 // Samplers for what a shuffle is not: drawing with replacement or by weights, batches of items of
-// similar lengths, the part of a rank. For applications; data.hpp has the plain ones.
+// similar lengths or of so many tokens, the part of a rank. For applications; data.hpp has the plain
+// ones.
 //
 //   data::DataLoader batches(words, {.batch_size = 32, .sampler = data::BucketSampler(lengths, 32)});
 #pragma once
@@ -19,6 +20,13 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace data {
+
+struct TokenBatchOptions {
+  [[no_unique_address]] tenon::detail::ByName by_name = tenon::detail::ByName();
+  bool shuffle = true;            // items of one length, and the batches
+  int64_t max_items = INT64_MAX;  // of a batch
+};
+
 namespace detail {
 
 using tenon::detail::joined;
@@ -62,7 +70,8 @@ struct Weighted : Sampler {
     for (size_t i = 0; i < weights.size(); ++i) {
       if (!(weights[i] >= 0) || !std::isfinite(weights[i])) {
         fail(joined({"WeightedRandomSampler: weight ", std::to_string(i), " is ",
-                     std::to_string(weights[i]), ", expected a finite number of at least 0"}));
+                     tenon::detail::number_text(weights[i]),
+                     ", expected a finite number of at least 0"}));
       }
       positive += weights[i] > 0;
     }
@@ -142,6 +151,49 @@ struct Buckets : Sampler {
   }
 };
 
+struct Tokens : BatchSampler {
+  std::vector<int64_t> lengths;
+  int64_t most;
+  TokenBatchOptions options;
+
+  Tokens(std::vector<int64_t> of_items, int64_t max_tokens, const TokenBatchOptions& given)
+      : lengths(std::move(of_items)), most(max_tokens), options(given) {
+    if (most < 1 || options.max_items < 1) {
+      fail(joined({"TokenBatchSampler: max_tokens is ", std::to_string(most), " and max_items is ",
+                   std::to_string(options.max_items), ", expected at least 1 of both"}));
+    }
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      if (lengths[i] >= 0 && lengths[i] <= most) continue;
+      fail(joined({"TokenBatchSampler: item ", std::to_string(i), " has length ",
+                   std::to_string(lengths[i]), ", expected 0 to max_tokens, ",
+                   std::to_string(most)}));
+    }
+  }
+  std::vector<std::vector<int64_t>> batches(int64_t items, Random random) const override {
+    expect_items("TokenBatchSampler", lengths.size(), items);
+    std::vector<int64_t> list = first_integers(items);
+    // Items of one length are in random order, so that the batches of each pass are others.
+    if (options.shuffle) random.shuffle(list);
+    std::stable_sort(list.begin(), list.end(), [this](int64_t a, int64_t b) {
+      return lengths[size_t(a)] < lengths[size_t(b)];
+    });
+    std::vector<std::vector<int64_t>> result;
+    for (const int64_t item : list) {
+      const bool fits = !result.empty() && holds(int64_t(result.back().size()) + 1, item);
+      if (!fits) result.emplace_back();
+      result.back().push_back(item);
+    }
+    if (options.shuffle) random.shuffle(result);
+    return result;
+  }
+
+ private:
+  // Whether so many items, none longer than this one, are a batch.
+  bool holds(int64_t items, int64_t longest) const {
+    return items <= options.max_items && lengths[size_t(longest)] <= most / items;
+  }
+};
+
 struct Distributed : Sampler {
   int64_t rank, ranks;
   bool drop_last;
@@ -194,6 +246,14 @@ inline SamplerPtr WeightedRandomSampler(std::vector<double> weights, int64_t num
 inline SamplerPtr BucketSampler(std::vector<int64_t> lengths, int64_t batch_size,
                                 int64_t bucket_batches = 100) {
   return std::make_shared<detail::Buckets>(std::move(lengths), batch_size, bucket_batches);
+}
+// Batches of similar lengths that have at most `max_tokens` elements when all their items are padded to
+// the longest: many short items in one batch, few long ones in another.
+//
+//   data::DataLoader batches(words, {.batch_sampler = data::TokenBatchSampler(lengths, 4096)});
+inline BatchSamplerPtr TokenBatchSampler(std::vector<int64_t> lengths, int64_t max_tokens,
+                                         const TokenBatchOptions& options = {}) {
+  return std::make_shared<detail::Tokens>(std::move(lengths), max_tokens, options);
 }
 struct DistributedOptions {
   [[no_unique_address]] tenon::detail::ByName by_name = tenon::detail::ByName();

@@ -126,7 +126,11 @@ class StreamPass {
 
   // No batch is being made. The batches before `first` are read and left out.
   void begin(uint64_t seed, int64_t epoch, int64_t first) {
-    source_.emplace(Source{stream_.open(epoch), Random::of_pass(seed, epoch), first});
+    const Random random = Random::of_pass(seed, epoch);
+    Generator generator = generator_of(random);
+    const GeneratorGuard guard(generator);
+    Reader read = stream_.open(epoch);
+    source_.emplace(Source{std::move(read), random, generator, first});
     seed_ = seed;
     epoch_ = epoch;
     turn_ = first;
@@ -139,6 +143,8 @@ class StreamPass {
     Items read = read_in_turn(number, cancelled);
     if (read.list.empty()) return std::nullopt;
     int64_t at = -1;  // the item that is being made; -1: none
+    Generator of_batch = generator_of(Random::of_batch(seed_, epoch_, read.first));
+    const GeneratorGuard guard_of_batch(of_batch);
     try {
       std::vector<Sample> samples;
       samples.reserve(read.list.size());
@@ -146,6 +152,8 @@ class StreamPass {
         if (cancelled.is_set()) fail("the pass has ended");
         at = read.first + int64_t(samples.size());
         Random random = Random::of_sample(seed_, epoch_, at);
+        Generator generator = generator_of(random);
+        const GeneratorGuard guard(generator);
         samples.push_back(sample_of(stream_, std::move(item), random));
       }
       at = -1;
@@ -168,6 +176,7 @@ class StreamPass {
   struct Source {
     Reader read;
     Random random;
+    Generator generator;  // of random ops in the reader
     int64_t to_skip = 0;  // batches
     int64_t n_read = 0;   // items, of all ranks
     int64_t n_drawn = 0;  // items that batches had
@@ -201,6 +210,7 @@ class StreamPass {
     Items items;
     std::exception_ptr failed;
     try {
+      const GeneratorGuard guard(s.generator);
       for (; s.to_skip > 0; --s.to_skip) {
         if (read_batch(cancelled, at, nullptr) > 0) continue;
         at = -1;

@@ -40,9 +40,9 @@ class Normalize {
     for (size_t i = 0; i < mean.size(); ++i) {
       const double factor = options.scale / std[i], shift = -mean[i] / std[i];
       if (!(std[i] > 0) || !std::isfinite(factor) || !std::isfinite(shift)) {
-        fail(joined({"Normalize: mean ", std::to_string(mean[i]), ", deviation ",
-                     std::to_string(std[i]), " and scale ", std::to_string(options.scale),
-                     " of channel ", std::to_string(i),
+        fail(joined({"Normalize: mean ", tenon::detail::number_text(mean[i]), ", deviation ",
+                     tenon::detail::number_text(std[i]), " and scale ",
+                     tenon::detail::number_text(options.scale), " of channel ", std::to_string(i),
                      ", expected finite numbers and a deviation above 0"}));
       }
       channels_.push_back({float(factor), float(shift)});

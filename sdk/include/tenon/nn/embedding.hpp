@@ -17,25 +17,32 @@ namespace nn {
 
 // Rows of weight [num_embeddings, embedding_dim], normal at first, by index; that of padding_idx is
 // 0 at first, and gets no gradient. sparse: the gradient is row-sparse, for SGD, Adagrad and
-// SparseAdam.
+// SparseAdam. max_norm: rows with a larger norm of order norm_type are scaled down to it before
+// they are read, which changes weight. scale_grad_by_freq: the gradient of a row is divided by how
+// often x has it.
 struct EmbeddingOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::optional<Int> padding_idx = {};
   bool sparse = false;
+  std::optional<Float> max_norm = {};
+  Float norm_type = 2.0;
+  bool scale_grad_by_freq = false;
 };
-inline Object Embedding(Int num_embeddings, Int embedding_dim, const EmbeddingOptions& options = {}) { return Object::create("Embedding", {num_embeddings, embedding_dim, options.padding_idx, options.sparse}); }
+inline Object Embedding(Int num_embeddings, Int embedding_dim, const EmbeddingOptions& options = {}) { return Object::create("Embedding", {num_embeddings, embedding_dim, options.padding_idx, options.sparse, options.max_norm, options.norm_type, options.scale_grad_by_freq}); }
 // layer(x, offsets, per_sample_weights): sums, means or maxima (mode) of rows of weight
 // [num_embeddings, embedding_dim], normal at first: a bag for each row of x [bags, n], or beginning
 // at each of offsets [bags] in x [n], the last of which ends the last bag with include_last_offset.
-// The row padding_idx is 0 at first, and belongs to no bag. sparse: as Embedding's.
+// The row padding_idx is 0 at first, and belongs to no bag. sparse, max_norm: as Embedding's.
 struct EmbeddingBagOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string mode = "mean";
   bool include_last_offset = false;
   std::optional<Int> padding_idx = {};
   bool sparse = false;
+  std::optional<Float> max_norm = {};
+  Float norm_type = 2.0;
 };
-inline Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const EmbeddingBagOptions& options = {}) { return Object::create("EmbeddingBag", {num_embeddings, embedding_dim, options.mode, options.include_last_offset, options.padding_idx, options.sparse}); }
+inline Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const EmbeddingBagOptions& options = {}) { return Object::create("EmbeddingBag", {num_embeddings, embedding_dim, options.mode, options.include_last_offset, options.padding_idx, options.sparse, options.max_norm, options.norm_type}); }
 // x [.., n, embedding_dim] plus the first n rows of weight [num_embeddings, embedding_dim], normal
 // at first.
 inline Object PositionalEmbedding(Int num_embeddings, Int embedding_dim) { return Object::create("PositionalEmbedding", {num_embeddings, embedding_dim}); }

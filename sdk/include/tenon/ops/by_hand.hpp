@@ -38,7 +38,7 @@ template <std::same_as<Dtype> D>
 Tensor eye(Int n, D dtype, Device device = {}) { return eye(n, n, dtype, device); }
 // Normal numbers of this mean and standard deviation; where these are tensors, one for each of their elements.
 inline Tensor normal(double mean, double deviation, Ints sizes, Dtype dtype = {}, Device device = {}) {
-  if (!(deviation >= 0)) fail(detail::joined({"normal: std is ", std::to_string(deviation), ", expected at least 0"}));
+  if (!(deviation >= 0)) fail(detail::joined({"normal: std is ", detail::number_text(deviation), ", expected at least 0"}));
   return add(mul(randn(sizes, dtype, device), deviation), mean);
 }
 inline Tensor normal(const Tensor& mean, const Tensor& std) {

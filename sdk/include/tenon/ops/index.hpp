@@ -50,6 +50,14 @@ inline Tensor nonzero(const Tensor& x) { return detail::call<Tensor>(detail::op<
 // gets no gradient. sparse: the gradient of weight, a leaf, is row-sparse: the rows that were read,
 // and their indices.
 inline Tensor embedding(const Tensor& weight, const Tensor& index, std::optional<Int> padding_idx = {}, bool sparse = false) { return detail::call<Tensor>(detail::op<"embedding">, {weight, index, padding_idx, sparse}); }
+// Scales the rows of weight [n, d] that index has down to a norm of order norm_type of max_norm
+// where theirs is larger.
+inline Tensor embedding_renorm_(const Tensor& weight, const Tensor& index, Float max_norm, Float norm_type = 2.0) { return detail::call<Tensor>(detail::op<"embedding_renorm_">, {weight, index, max_norm, norm_type}); }
+struct EmbeddingRenormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float norm_type = 2.0;
+};
+inline Tensor embedding_renorm_(const Tensor& weight, const Tensor& index, Float max_norm, const EmbeddingRenormOptions& options) { return detail::call<Tensor>(detail::op<"embedding_renorm_">, {weight, index, max_norm, options.norm_type}); }
 // Sums, means or maxima (mode) of rows of weight: a bag for each row of index [bags, n], or
 // beginning at each of offsets [bags] in index [n]; with include_last_offset the last of offsets is
 // where the last bag ends. The row padding_idx, from the end where negative, belongs to no bag and
