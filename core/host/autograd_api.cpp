@@ -215,12 +215,9 @@ void put_random_state(uint64_t seed, uint64_t offset, uint64_t seen) {
 }
 
 tn_random_state* use_own_random_state(tn_random_state* state) {
-  tn_random_state* before = use_random_state(state);
-  if ((thread_state.modes & kModeRecord) != 0) {
-    const RandomState now = random_state();
-    thread_state.recording->see_random(now.seed, now.offset, true);
-  }
-  return before;
+  if ((thread_state.modes & kModeRecord) != 0)
+    thread_state.recording->refuse("generator: another generator is made the current one");
+  return use_random_state(state);
 }
 
 }  // namespace

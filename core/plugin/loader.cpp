@@ -211,10 +211,11 @@ Status load_one(Candidate* candidate) {
   return open_and_commit(*candidate);
 }
 
-// The file that has this code: the program, or one of its libraries.
-fs::path file_of(tn_plugin_init_fn code) {
+// The file that has this code: the program, or one of its libraries, which stays from now on.
+fs::path file_with(tn_plugin_init_fn code) {
   Dl_info info{};
   const bool found = ::dladdr(reinterpret_cast<const void*>(code), &info) != 0;
+  if (found) ::dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
   std::error_code ec;
   fs::path file =
       found && info.dli_fname != nullptr ? fs::absolute(info.dli_fname, ec) : fs::path();
@@ -236,7 +237,7 @@ Status add_one(const Library& library, Candidate* candidate) {
   }
   TN_TRY(check_abi(manifest.abi_min, manifest.abi_max));
   candidate->manifest = {.id = id, .abi_min = manifest.abi_min, .abi_max = manifest.abi_max};
-  candidate->file = file_of(library.init);
+  candidate->file = file_with(library.init);
   candidate->identity = candidate->file.string() + ":" + id;  // of several in one file
   if (const LoadedPlugin* other = find_loaded(id))
     return invalid("plugin '{}' is there already, from {}", id, other->file.string());

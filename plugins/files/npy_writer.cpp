@@ -104,6 +104,16 @@ struct Written {
   uint32_t crc;
 };
 
+bool is_utf8(std::string_view text) {
+  uint32_t code = 0;
+  for (size_t i = 0; i < text.size();) {
+    const size_t bytes = messages::first_character(text.substr(i), &code);
+    if (bytes == 0) return false;
+    i += bytes;
+  }
+  return true;
+}
+
 // Bit 11: the name is in UTF-8.
 uint16_t flags_of(const std::string& name) {
   const bool is_ascii =
@@ -154,7 +164,8 @@ void check_names(const std::string& path, const std::vector<ArrayEntry>& entries
   for (const ArrayEntry& entry : entries) {
     constexpr size_t kMost = 65535 - 4;
     const bool is_new = names.insert(entry.name).second;
-    if (is_new && !entry.name.empty() && entry.name.size() <= kMost) continue;
+    if (is_new && is_utf8(entry.name) && !entry.name.empty() && entry.name.size() <= kMost)
+      continue;
     raise(TN_INVALID_ARGUMENT, "{}: an array cannot be named '{}'{}", path, printable(entry.name),
           is_new ? "" : ": there is one already");
   }

@@ -12,8 +12,11 @@ constinit ExpressionRef but_padding{"_but_padding(Tensor row, Tensor i, int padd
 constinit ExpressionRef unless_padding{
     "_unless_padding(Tensor row, Tensor i, int padding, float other) -> Tensor",
     "where(i == padding, other, row)"};
-constinit ExpressionRef share_of_row{"_share_of_row(Tensor of_row, Tensor times) -> Tensor",
-                                     "of_row / times"};
+constinit ExpressionRef share_of_row{"_share_of_row(Tensor row, Tensor times) -> Tensor",
+                                     "row\n drow = g / times"};
+constinit ExpressionRef is_other{"_is_other(Tensor x, Tensor y) -> Tensor", "int(x != y)"};
+constinit ExpressionRef way_to_row{"_way_to_row(Tensor row, Tensor old, Tensor is_first) -> Tensor",
+                                   "where(is_first != 0, row - old, 0)"};
 
 void expect_table(const Tensor& weight) {
   if (weight.dim() != 2)
@@ -38,35 +41,34 @@ Tensor rows(const Tensor& weight, const Tensor& given, optional<int64_t> padding
   return prim::reshape(flat, sizes);
 }
 
-// The gradient of each row of weight [n, d] is divided by how often index has it, as if each were read
-// once.
-std::vector<Tensor> gradient_by_frequency(const Vjp& call, const Tensor& weight,
-                                          const Tensor& given, optional<int64_t> padding_idx) {
-  const int64_t count = weight.size(0), d = weight.size(1), n = given.numel();
+// The gradient of each row is divided by how often index has it, as if each were read once.
+Tensor rows_by_frequency(const Tensor& weight, const Tensor& given, optional<int64_t> padding_idx) {
+  const Tensor read = rows(weight, given, padding_idx, /*sparse=*/false);
+  const int64_t n = given.numel(), d = weight.size(1);
   const Tensor index = prim::reshape(as_index("embedding", "index", given), {n});
-  const Tensor ones = spread({n}, 1, int64, weight.device());
-  const Tensor times =
-      prim::scatter(spread({count}, 0, int64, weight.device()), 0, index, ones, true);
-  const Tensor line = prim::reshape(index, {n, 1});
-  Tensor each = prim::elementwise(share_of_row, prim::reshape(call.grad(), {n, d}),
-                                  prim::reshape(prim::gather(times, 0, index), {n, 1}));
-  if (padding_idx)
-    each = prim::elementwise(unless_padding, each, line, (*padding_idx + count) % count, 0.0);
-  const Tensor zeros = spread(weight.sizes(), 0, weight.dtype(), weight.device());
-  return {prim::scatter(zeros, 0, prim::expand(line, {n, d}), each, true), Tensor()};
+  const Tensor zeros = spread({weight.size(0)}, 0, int64, weight.device()),
+               ones = spread({n}, 1, int64, weight.device());
+  const Tensor times = prim::gather(prim::scatter(zeros, 0, index, ones, true), 0, index);
+  return prim::reshape(
+      prim::elementwise(share_of_row, prim::reshape(read, {n, d}), prim::reshape(times, {n, 1})),
+      read.sizes());
 }
 
-// weight [n, d], in which the rows at index have a norm of at most max_norm.
-Tensor with_norms(const Tensor& weight, const Tensor& given, double max_norm, double norm_type) {
+// Scales the rows of weight [n, d] at index down to max_norm. Others are not touched: what is added is
+// the way to the new row, once for each, and nothing where index has it again.
+void limit_rows(const Tensor& weight, const Tensor& given, double max_norm, double norm_type) {
   expect_table(weight);
-  const Tensor index = as_index("embedding_renorm_", "index", given);
-  const int64_t n = index.numel(), d = weight.size(1);
-  if (n == 0) return weight;
-  const Tensor at = prim::expand(prim::reshape(index, {n, 1}), {n, d});
-  const Tensor rows = prim::gather(weight, 0, at);
-  // Where index has a row several times, it is written several times: the same numbers.
-  return prim::scatter(weight, 0, at,
-                       as_dtype(renorm(rows, norm_type, 0, max_norm), weight.dtype()), false);
+  const int64_t n = given.numel(), d = weight.size(1);
+  const Tensor index = prim::reshape(as_index("embedding_renorm_", "index", given), {n});
+  if (n == 0) return;
+  const auto [sorted, order] = prim::sort(index, 0);
+  const Tensor is_first = cat({spread({1}, 1, int64, weight.device()),
+                               prim::elementwise(is_other, prim::slice(sorted, 0, 1, n),
+                                                 prim::slice(sorted, 0, 0, n - 1))});
+  const Tensor old = prim::gather(weight, 0, prim::expand(prim::reshape(sorted, {n, 1}), {n, d}));
+  const Tensor way = prim::elementwise(way_to_row, renorm(old, norm_type, 0, max_norm), old,
+                                       prim::reshape(is_first, {n, 1}));
+  add_rows_(weight, sorted, way);
 }
 
 constinit ExpressionRef before_first{"_before_first(Tensor i) -> Tensor", "int(i < 0)"};
@@ -313,10 +315,7 @@ void embedding() {
       .meaning(rows);
   op("_embedding_by_frequency(Tensor weight, Tensor index, int? padding_idx=None) -> Tensor")
       .keeps_halves()
-      .meaning([](Tensor weight, Tensor index, optional<int64_t> padding_idx) {
-        return rows(weight, index, padding_idx, /*sparse=*/false);
-      })
-      .vjp(gradient_by_frequency, Reads::args);
+      .meaning(rows_by_frequency);
   op("embedding_renorm_(Tensor(a!) weight, Tensor index, float max_norm, float norm_type=2.0) -> "
      "Tensor(a!)")
       .doc(
@@ -326,7 +325,8 @@ void embedding() {
       .keeps_halves()
       .no_gradient()
       .meaning([](Tensor weight, Tensor index, double max_norm, double norm_type) {
-        return weight.copy_(with_norms(weight, index, max_norm, norm_type));
+        limit_rows(weight, index, max_norm, norm_type);
+        return weight;
       });
   op("_bag_sums(Tensor weight, Tensor index, Tensor offsets) -> Tensor")
       .amp(Amp::widest)

@@ -20,17 +20,18 @@ constinit ExpressionRef smooth{
     "_smooth_l1(Tensor input, Tensor target, float beta) -> Tensor",
     "let d = input - target\n"
     "where(abs(d) < beta, 0.5 * d * d / beta, abs(d) - 0.5 * beta)\n"
-    "dinput = g * where(abs(input - target) < beta, (input - target) / "
-    "beta, sign(input - target))\n"
-    "dtarget = -g * where(abs(input - target) < beta, (input - target) / "
-    "beta, sign(input - target))"};
-constinit ExpressionRef huber{"_huber(Tensor input, Tensor target, float delta) -> Tensor",
-                              "let d = input - target\n"
-                              "where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta))\n"
-                              "dinput = g * where(abs(input - target) < delta, input - target, "
-                              "delta * sign(input - target))\n"
-                              "dtarget = -g * where(abs(input - target) < delta, input - target, "
-                              "delta * sign(input - target))"};
+    "dinput = g * where(abs(input - target) >= beta, sign(input - target), (input - target) / "
+    "beta)\n"
+    "dtarget = -g * where(abs(input - target) >= beta, sign(input - target),"
+    " (input - target) / beta)"};
+constinit ExpressionRef huber{
+    "_huber(Tensor input, Tensor target, float delta) -> Tensor",
+    "let d = input - target\n"
+    "where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta))\n"
+    "dinput = g * where(abs(input - target) >= delta, delta * sign(input - target), input - "
+    "target)\n"
+    "dtarget = -g * where(abs(input - target) >= delta, delta * sign(input - target),"
+    " input - target)"};
 // The logarithms end at -100 and the gradient's divisor at 1e-12, as PyTorch's do.
 constinit ExpressionRef entropy{
     "_bce(Tensor input, Tensor target, Tensor weight) -> Tensor",

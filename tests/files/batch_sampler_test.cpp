@@ -103,6 +103,51 @@ TEST_F(BatchSamplers, GoOnFromTheirPlace) {
   }
 }
 
+// Draws by a random op.
+struct ByOps : data::BatchSampler {
+  Batches batches(int64_t items, data::Random) const override {
+    const std::vector<int64_t> order = randperm(items).to_vector<int64_t>();
+    return {{order.begin(), order.begin() + 4}, {order.begin() + 4, order.end()}};
+  }
+};
+
+TEST_F(BatchSamplers, DrawTheSameByRandomOps) {
+  const data::LoaderOptions options = {.seed = 3, .batch_sampler = std::make_shared<ByOps>()};
+  data::DataLoader whole(kNumbers, options), before(kNumbers, options);
+  const RandomState state = random_state();
+  const Batches first = pass_of(whole), second = pass_of(whole);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(random_state(), state);
+  EXPECT_EQ((*before.begin()).to_vector<int64_t>(), first[0]);
+  data::DataLoader after(kNumbers, {.seed = 8, .batch_sampler = options.batch_sampler});
+  after.load_state_dict(before.state_dict());
+  EXPECT_EQ(pass_of(after), (Batches{first[1]}));
+  EXPECT_EQ(pass_of(after), second);
+}
+
+// Fails once, at its third pass.
+struct Failing : data::BatchSampler {
+  mutable int n = 0;
+  Batches batches(int64_t, data::Random random) const override {
+    if (n++ == 2) fail("it is tired");
+    return {{random.below(10)}, {1, 2}};
+  }
+};
+
+TEST_F(BatchSamplers, APassThatCannotBeginComesAgain) {
+  data::DataLoader whole(kNumbers, {.seed = 3, .batch_sampler = std::make_shared<Failing>()}),
+      failing(kNumbers, {.seed = 3, .batch_sampler = std::make_shared<Failing>()});
+  pass_of(whole);
+  pass_of(whole);
+  pass_of(failing);
+  pass_of(failing);
+  EXPECT_SAYS(failing.begin(), "it is tired");
+  EXPECT_EQ(failing.epoch(), 1);
+  const Batches third = pass_of(failing);
+  EXPECT_EQ(failing.epoch(), 2);
+  EXPECT_EQ(third[0][0], data::Random::of_pass(3, 2).below(10));
+}
+
 TEST_F(BatchSamplers, StatesOfOthersAreRefused) {
   data::DataLoader fixed(kNumbers, {.batch_size = 5});
   data::DataLoader drawn(kNumbers, {.seed = 3, .batch_sampler = std::make_shared<Growing>()});

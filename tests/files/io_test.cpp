@@ -234,6 +234,7 @@ TEST_F(IoTest, WhatNumpyHasNotIsRefused) {
   EXPECT_SAYS(save_npz({{"x", zeros({2})}, {"x", zeros({2})}}, path("c.npz")),
               "c.npz: an array cannot be named 'x': there is one already");
   EXPECT_SAYS(save_npz({{"", zeros({2})}}, path("c.npz")), "an array cannot be named ''");
+  EXPECT_SAYS(save_npz({{"\xff", zeros({2})}}, path("c.npz")), "an array cannot be named");
   EXPECT_FALSE(std::filesystem::exists(path("c.npz")));
   EXPECT_SAYS(save_npy(zeros({2}), path("absent/c.npy")), "absent/c.npy: ");
   EXPECT_SAYS(save_npy(Tensor(), path("c.npy")), "None");

@@ -192,6 +192,13 @@ TEST_F(Loader, PartsOfDatasetsAreJoined) {
   EXPECT_EQ(data::ConcatDataset(whole, whole)[12][1].item<int64_t>(), 4);
   EXPECT_EQ(doubled[3][1].item<int64_t>(), 60);
   EXPECT_SAYS(data::Subset(whole, {7, 1})[2], "Subset: index 2 of 2 items");
+  const auto noisy = data::map(data::Subset(whole, {7, 1}), [](auto item, data::Random& random) {
+    item[1] = item[1] + random.uniform() + rand({});
+    return item;
+  });
+  EXPECT_EQ(noisy[1][1].item<double>(), noisy[1][1].item<double>());
+  data::DataLoader of_noisy(noisy, {.batch_size = 2});
+  for (auto [x, y] : of_noisy) EXPECT_EQ(x.to_vector<int64_t>(), (std::vector<int64_t>{7, 1}));
   manual_seed(9);
   const auto [left, right] = data::random_split(whole, {0.5, 0.5});
   EXPECT_EQ(left.indices(), data::random_split(whole, {0.5, 0.5}, 9)[0].indices());

@@ -394,6 +394,13 @@ TEST(Losses, AnInfiniteDifferenceHasItsSlope) {
     expect_near(tn::grad(tn::smooth_l1_loss(x, target, "sum"), x), {1, 0, 0.25}, 1e-15);
     expect_near(tn::grad(tn::smooth_l1_loss(target, x, "sum"), x), {1, 0, 0.25}, 1e-15);
     expect_near(tn::grad(tn::huber_loss(x, target, "sum", 2.0), x), {2, 0, 0.25}, 1e-15);
+    Tensor unknown = float64_tensor({NAN, 1, 3}, {3}, d).requires_grad_();
+    for (const Tensor& loss : {tn::smooth_l1_loss(unknown, tn::zeros_like(unknown), "sum"),
+                               tn::huber_loss(unknown, tn::zeros_like(unknown), "sum")}) {
+      const auto g = Tensor(tn::grad(loss, unknown)).to_vector<double>();
+      EXPECT_TRUE(std::isnan(g[0]));
+      EXPECT_EQ(g[2], 1);
+    }
     // Finite elements beside an infinite one have none in a norm, as PyTorch's.
     for (const double p : {1.5, 3.0}) {
       Tensor y = float64_tensor({1, -2, INFINITY}, {3}, d).requires_grad_();

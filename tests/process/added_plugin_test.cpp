@@ -1,6 +1,7 @@
 // Plugins that are part of the program: add_plugin. Each test adds others, since none is taken back.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -80,6 +81,35 @@ TEST_F(AddedPlugins, BringOptimizers) {
   EXPECT_EQ(optimizer.lr(), 0.25);
 }
 
+void register_named() { plugin::op("negated(Tensor x) -> Tensor", "-x"); }
+
+TEST_F(AddedPlugins, TakeAnyCallable) {
+  add_plugin("named", register_named);
+  struct Registers {
+    void operator()() { plugin::op("halved(Tensor x) -> Tensor", "x / 2"); }
+  } object;
+  add_plugin("objects", object);
+  const std::function<void()> function = [] { plugin::op("same(Tensor x) -> Tensor", "x"); };
+  add_plugin("functions", function);
+  const Tensor x = tensor(3.f);
+  EXPECT_EQ(call("named.negated", x).item<float>(), -3);
+  EXPECT_EQ(call("objects.halved", x).item<float>(), 1.5);
+  EXPECT_EQ(call("functions.same", x).item<float>(), 3);
+}
+
+// What another thread registers meanwhile belongs to no plugin.
+TEST_F(AddedPlugins, AreOfTheThreadThatAddsThem) {
+  add_plugin("patient", [] {
+    plugin::op("first(Tensor x) -> Tensor", "x");
+    std::thread([] {
+      EXPECT_SAYS(plugin::op("stray(Tensor x) -> Tensor", "x"),
+                  "op, kernel and layer register only while the plugin is loaded");
+    }).join();
+  });
+  EXPECT_EQ(call("patient.first", tensor(3.f)).item<float>(), 3);
+  EXPECT_SAYS(call("patient.stray", tensor(3.f)), "patient.stray");
+}
+
 TEST_F(AddedPlugins, AreListed) {
   add_plugin("listed", [] { plugin::op("same(Tensor x) -> Tensor", "x"); });
   const char* json = nullptr;
@@ -115,6 +145,7 @@ TEST_F(AddedPlugins, AreRefusedWithAReason) {
   EXPECT_SAYS(add_plugin("Big", [] {}),
               "add: the id is 'Big', expected lower case letters, digits and '_'");
   EXPECT_SAYS(add_plugin("", [] {}), "add: the id is ''");
+  EXPECT_SAYS(add_plugin(std::string("a\0b", 3), [] {}), "add_plugin: the id has a zero byte");
   EXPECT_SAYS(add_plugin("outer", [] { add_plugin("inner", [] {}); }),
               "add: called inside tenon_plugin_init");
   EXPECT_SAYS(plugin::op("late(Tensor x) -> Tensor", "x"),

@@ -19,6 +19,7 @@
 
 #include "tenon/amp.hpp"
 #include "tenon/autograd.hpp"
+#include "tenon/compiling.hpp"
 #include "tenon/event_listener.hpp"
 #include "tenon/object.hpp"
 #include "tenon/ops/methods.hpp"
@@ -183,11 +184,26 @@ class CheckpointedCall {
     Dtype lower;
     std::string policy;
   };
-  // The random numbers of forward, until the end of the scope.
-  struct RandomScope {
-    explicit RandomScope(RandomState state) : numbers(state), guard(numbers) {}
-    Generator numbers;
-    GeneratorGuard guard;
+  // The random numbers of forward, until the end of the scope. A recording follows the state that is
+  // set and set back, and no generator.
+  class RandomScope {
+   public:
+    explicit RandomScope(RandomState state) : numbers_(state), before_(random_state()) {
+      if (compiler::is_compiling()) {
+        set_random_state(state);
+      } else {
+        guard_.emplace(numbers_);
+      }
+    }
+    RandomScope(const RandomScope&) = delete;
+    ~RandomScope() {
+      if (!guard_) set_random_state(before_);
+    }
+
+   private:
+    Generator numbers_;
+    RandomState before_;
+    std::optional<GeneratorGuard> guard_;
   };
 
   static std::string text_of(const Tensor& t) {
@@ -382,7 +398,8 @@ class CheckpointedCallOf final : public CheckpointedCall {
 //
 // Values and gradients are those of f(args...). (Of an argument that is used elsewhere, too, the
 // terms of the gradient may be added in another order.) Random numbers and autocast are as they were
-// in forward; the training mode, and whatever else f reads, are as they are at the time of backward.
+// in forward, but for those of a generator that f uses itself and that lives outside of it, which goes
+// on; the training mode, and whatever else f reads, are as they are at the time of backward.
 // What a layer counts or averages in its buffers, as BatchNorm does, it does twice. Calls may be
 // nested, gradients may have gradients, and leaves that f uses need not be arguments; tensors with a
 // history do.

@@ -244,8 +244,7 @@ class Cloner {
 // A copy that begins.
 struct NewCopy {
   Cloner cloner;
-  Generator random{random_state()};  // what factories and constructors draw, nobody drew
-  GeneratorGuard guard{random};
+  RandomState random = random_state();  // what factories and constructors draw, nobody drew
   Making* outer = std::exchange(making, nullptr);
 
   NewCopy() { Cloner::current = &cloner; }
@@ -253,6 +252,7 @@ struct NewCopy {
   ~NewCopy() {
     Cloner::current = nullptr;
     making = outer;
+    set_random_state(random);
   }
 };
 

@@ -61,12 +61,13 @@ inline tn_status* AddedPlugin::init(const tn_host* host, tn_registrar* registrar
 // that of TENON_PLUGIN does, with the functions of tenon::plugin, and what it registers is in force
 // for the whole process when this returns, or nothing of it where an Error is thrown. Once for each
 // id, which has lower case letters, digits and '_': ops are named "id.name", and by `call("id.name")`.
-// Before or behind load_plugins; thread-safe.
+// Before or behind load_plugins; thread-safe. A library that adds one is not unloaded any more.
 template <typename F>
 void add_plugin(const std::string& id, F&& body) {
-  using Body = std::remove_reference_t<F>;
-  detail::AddedPlugin plugin = {id.c_str(), [](void* f) { (*static_cast<Body*>(f))(); },
-                                const_cast<std::remove_const_t<Body>*>(std::addressof(body))};
+  if (id.find('\0') != id.npos) fail("add_plugin: the id has a zero byte");
+  auto run = [&body] { body(); };
+  detail::AddedPlugin plugin = {id.c_str(), [](void* f) { (*static_cast<decltype(run)*>(f))(); },
+                                &run};
   const tn_manifest manifest = {sizeof(tn_manifest), TN_ABI_VERSION, TN_ABI_VERSION, id.c_str()};
   detail::AddedPlugin* const outer = std::exchange(detail::added_plugin, &plugin);
   tn_status* status =

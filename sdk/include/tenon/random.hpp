@@ -61,8 +61,7 @@ class Generator {
 
 // Until the end of the scope the random ops of this thread draw from `generator`, which outlives
 // it; those of other threads do not. Around the call of a compiled function it counts as for every
-// other call; within one it is recorded where the generator goes on from where the function's own
-// numbers are, and otherwise the function runs eagerly.
+// other call; a compiled function that opens one itself runs eagerly.
 class [[nodiscard]] GeneratorGuard {
  public:
   explicit GeneratorGuard(Generator& generator)

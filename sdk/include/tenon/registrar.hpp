@@ -19,8 +19,8 @@ inline namespace TENON_HIDDEN v0 {
 
 namespace detail {
 
-// The registration under way in this shared object. `error` is the first one; what follows it is
-// passed over.
+// The registration under way on this thread, in this shared object. `error` is the first one; what
+// follows it is passed over.
 struct Registration {
   tn_registrar* registrar = nullptr;
   tn_status* error = nullptr;
@@ -40,7 +40,7 @@ struct Registration {
     }
   }
 };
-inline constinit Registration registration{};
+inline constinit thread_local Registration registration{};
 
 template <typename Body>
 tn_status* run_plugin(const tn_host* host, tn_registrar* registrar, const char* id, Body&& body) {

@@ -69,7 +69,7 @@ TensorDataset(const T&...) -> TensorDataset<sizeof...(T)>;
 
 namespace detail {
 
-// What `get` gives, and get_batch where the dataset has that.
+// What datasets that are made of another one have of it.
 template <typename D>
 class Wrapper {
  public:
@@ -234,10 +234,7 @@ ConcatDataset(D...) -> ConcatDataset<D...>;
 template <typename D, typename F>
 class Mapped : public detail::Wrapper<D> {
   static constexpr bool kDraws = requires(const F& f, const D& dataset, Random& random) {
-    f(dataset.get(int64_t(0)), random);
-  }
-  || requires(const F& f, const D& dataset, Random& random) {
-    f(dataset.get(int64_t(0), random), random);
+    f(detail::sample_of(dataset, 0, random), random);
   };
   static constexpr bool kOfBatches = detail::kGetsBatches<D> && !kDraws;
 

@@ -133,6 +133,8 @@ auto sample_of(const D& dataset, int64_t index, Random& random) {
 template <typename D>
 auto item_of(const D& dataset, int64_t index) {
   Random random = Random::of_sample(random_state().seed, 0, index);
+  Generator generator = generator_of(random);
+  const GeneratorGuard guard(generator);
   return sample_of(dataset, index, random);
 }
 
@@ -252,6 +254,8 @@ struct Pass {
   // Of the pass that has this seed and number.
   Order drawn(uint64_t of_seed, int64_t number) const {
     const Random random = Random::of_pass(of_seed, number);
+    Generator generator = generator_of(random);
+    const GeneratorGuard guard(generator);
     Order result = options.batch_sampler ? drawn_batches(random) : Order{drawn_items(random), {}};
     const int64_t items = dataset.size();
     for (int64_t index : result.items) {
@@ -470,12 +474,12 @@ typename DataLoader<D, C>::iterator DataLoader<D, C>::begin() {
   under_way_ = false;
   ++n_begun_;
   current_.reset();
-  if (!std::exchange(goes_on_, false)) {
-    ++pass_->epoch;
-    given_ = 0;
-  }
-  pass_->seed = next_seed();
-  pass_->order = pass_->drawn(pass_->seed, pass_->epoch);
+  const uint64_t seed = next_seed();
+  const int64_t epoch = goes_on_ ? pass_->epoch : pass_->epoch + 1;
+  pass_->order = pass_->drawn(seed, epoch);  // where it fails, the next pass is the same one
+  if (!std::exchange(goes_on_, false)) given_ = 0;
+  pass_->seed = seed;
+  pass_->epoch = epoch;
   if (given_ >= size()) return end();
   pipeline_->start(given_, size());
   under_way_ = true;
