@@ -120,10 +120,10 @@ namespace plugin {
 class OpDefinition {
  public:
   OpDefinition(const char* schema, const char* expression)
-      : schema_(schema), functions_(new detail::OpFunctions) {
-    detail::registration.get();
-    if (expression) expression_ = expression;
-    has_expression_ = expression != nullptr;
+      : schema_(schema),
+        expression_(expression ? expression : ""),
+        has_expression_(expression != nullptr),
+        functions_(new_functions()) {
     def_.amp = TN_AMP_AUTO;
     def_.group = detail::registration.group;
   }
@@ -224,8 +224,13 @@ class OpDefinition {
     def_.flags |= flag;
     return *this;
   }
+  // An Error where no plugin is being loaded.
+  static detail::OpFunctions* new_functions() {
+    detail::registration.get();
+    return new detail::OpFunctions;
+  }
   std::string schema_, expression_, doc_;
-  bool has_expression_ = false;
+  bool has_expression_;
   tn_op_def def_{};
   detail::OpFunctions* functions_;
 };
