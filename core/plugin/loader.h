@@ -1,5 +1,5 @@
-// Loading of plugins: find, check, open, stage, commit, those of the program included; and their shutdown. host/ gives these
-// functions to applications as plugin/1. Thread-safe, beside running calls.
+// Loading of plugins, those of the program included: find, check, open, stage, commit; and their
+// shutdown. host/ gives these functions to applications as plugin/1. Thread-safe, beside running calls.
 //
 // Invariants
 //  1. One load runs at a time; what a plugin brings becomes visible only as a whole, or not at all.
