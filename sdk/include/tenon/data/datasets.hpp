@@ -1,5 +1,5 @@
 // Datasets to make others of: tensors side by side, parts, joins, functions over samples. For
-// applications; loader.hpp says what a dataset is.
+// applications; sample.hpp says what a dataset is.
 //
 //   data::TensorDataset all(images, depths, weights);
 //   auto [train, test] = data::random_split(all, {0.9, 0.1}, /*seed=*/0);
