@@ -4,7 +4,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 #include <string_view>
 
 namespace tenon {
@@ -17,13 +21,31 @@ void add(const fs::path& folder, std::vector<SearchFolder>* folders) {
   if (std::none_of(folders->begin(), folders->end(), same)) folders->push_back({folder, ""});
 }
 
+// The file that the kernel has mapped at an address; empty where there is none.
+fs::path mapped_file(const void* address) {
+  const auto wanted = reinterpret_cast<uintptr_t>(address);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR, &begin, &end) != 2) continue;
+    if (wanted < begin || wanted >= end) continue;
+    const size_t path = line.find('/');
+    return path == line.npos ? fs::path() : fs::path(line.substr(path));
+  }
+  return {};
+}
+
 // "<libdir>/tenon/plugins" beside libtenon.so; empty where that cannot be told.
 fs::path install_folder() {
   Dl_info info;
-  if (::dladdr(reinterpret_cast<const void*>(&search_folders), &info) == 0) return {};
-  if (info.dli_fname == nullptr || info.dli_fname[0] != '/') return {};  // of another directory
+  const auto* const here = reinterpret_cast<const void*>(&search_folders);
+  if (::dladdr(here, &info) == 0 || info.dli_fname == nullptr) return {};
+  fs::path file = info.dli_fname;
+  // A relative path, as of a relative LD_LIBRARY_PATH, is from the directory that was the working one
+  // when the library was loaded.
+  if (!file.is_absolute()) file = mapped_file(here);
   std::error_code ec;
-  const fs::path library = fs::canonical(info.dli_fname, ec);
+  const fs::path library = fs::canonical(file, ec);
   return ec ? fs::path() : library.parent_path() / "tenon" / "plugins";
 }
 

@@ -1,9 +1,11 @@
-// The CSV reader: one pass over the text, std::from_chars per field.
+// The CSV reader: one pass finds the rows, later ones read the columns that are asked for.
 #include "csv.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
-#include <string_view>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -12,91 +14,244 @@
 namespace tenon::files {
 namespace {
 
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
 std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
 }
 
-// Spreadsheets put quotes around each field (RFC 4180); a number in them has no comma.
-std::string_view unquoted(std::string_view field) {
-  const bool quoted = field.size() > 1 && field.front() == '"' && field.back() == '"';
-  return quoted ? trimmed(field.substr(1, field.size() - 2)) : field;
+// What programs write for a value that is not there.
+bool is_missing(std::string_view text) {
+  constexpr std::string_view kMissing[] = {"", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"};
+  return std::ranges::find(kMissing, text) != std::end(kMissing);
 }
 
-class Parser {
- public:
-  Parser(const std::string& path, std::string_view text) : path_(path), text_(text) {
-    if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);
-    const size_t end = text_.find_last_not_of(" \t\r\n");
-    text_ = text_.substr(0, end == std::string_view::npos ? 0 : end + 1);
-  }
-
-  Table parse(bool header) {
-    if (header) next_line();
-    while (!text_.empty()) {
-      row(next_line());
-    }
-    if (table_.rows == 0) {
-      raise(TN_DATA_LOSS, "{}: has no rows", path_);
-    }
-    return std::move(table_);
-  }
-
- private:
-  std::string_view next_line() {
-    ++line_;
-    const size_t end = text_.find('\n');
-    const std::string_view line = text_.substr(0, end);
-    text_.remove_prefix(end == std::string_view::npos ? text_.size() : end + 1);
-    return line;
-  }
-
-  void row(std::string_view line) {
-    if (trimmed(line).empty()) {
-      raise(TN_DATA_LOSS, "{}:{}: the line is empty", path_, line_);
-    }
-    int64_t columns = 0;
-    while (true) {
-      const size_t comma = line.find(',');
-      table_.values.push_back(number(trimmed(line.substr(0, comma)), ++columns));
-      if (comma == std::string_view::npos) break;
-      line.remove_prefix(comma + 1);
-    }
-    if (table_.rows == 0) {
-      table_.columns = columns;
-    } else if (columns != table_.columns) {
-      raise(TN_DATA_LOSS, "{}:{}: {} numbers, line {} has {}", path_, line_, columns,
-            table_.lines[0], table_.columns);
-    }
-    ++table_.rows;
-    table_.lines.push_back(line_);
-  }
-
-  double number(std::string_view field, int64_t column) const {
-    std::string_view digits = unquoted(field);
-    if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
-    double value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value)) {
-      raise(TN_DATA_LOSS, "{}:{}: column {}: '{}' is not a number{}", path_, line_, column,
-            printable(field),
-            error == std::errc::result_out_of_range ? " that a double can hold" : "");
-    }
-    return value;
-  }
-
-  const std::string& path_;
-  std::string_view text_;
-  uint32_t line_ = 0;
-  Table table_;
-};
+std::from_chars_result parse(std::string_view text, double& value) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  std::from_chars_result result = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_whole = result.ec == std::errc() && result.ptr == text.data() + text.size();
+  if (!is_whole && result.ec == std::errc()) result.ec = std::errc::invalid_argument;
+  if (is_whole && !std::isfinite(value)) result.ec = std::errc::invalid_argument;
+  return result;
+}
 
 }  // namespace
 
-Table read_csv(const std::string& path, bool header) {
-  const std::string text = Bytes(path).read_all();
-  return Parser(path, text).parse(header);
+struct CsvTable::Field {
+  std::string_view whole;  // with its quotes, without spaces around
+  std::string_view text;   // within its quotes; what is doubled there is still doubled
+  size_t end = 0;          // where the separator or the line's end stands
+  uint32_t line = 0;       // of its end
+
+  bool is_quoted() const { return text.data() != whole.data() || text.size() != whole.size(); }
+  std::string value() const {
+    if (!is_quoted()) return std::string(text);
+    std::string value;
+    for (size_t i = 0; i < text.size(); ++i) {
+      value += text[i];
+      if (text[i] == '"') ++i;  // the second of two
+    }
+    return value;
+  }
+};
+
+CsvTable::CsvTable(const std::string& path, const CsvFormat& format)
+    : path_(path), format_(format) {
+  const auto is_text = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("\"\r\n.+-").find(c) != std::string_view::npos || c == '\0';
+  };
+  if (is_text(format.separator)) {
+    raise(TN_INVALID_ARGUMENT,
+          "{}: separator is '{}', which may be part of a field; expected ',', ';', '|' or a tab",
+          path, printable(std::string_view(&format.separator, 1)));
+  }
+  text_ = Bytes(path).read_all();
+  size_t at = text_.starts_with("\xef\xbb\xbf") ? 3 : 0;
+  uint32_t line = 1;
+  if (format.header && at < text_.size()) {
+    for (bool is_last = false; !is_last;) {
+      const Field field = field_at(at, line, static_cast<int64_t>(names_.size()));
+      names_.push_back(field.value());
+      at = field.end + 1, line = field.line;
+      is_last = field.end >= text_.size() || text_[field.end] == '\n';
+    }
+    ++line;
+  }
+  while (at < text_.size() && !is_blank(at, text_.size())) {
+    const Row row{at, line};
+    const int64_t n = fields_of_row(at, line);
+    if (rows_.empty()) columns_ = n;
+    if (n != columns_) {
+      raise(TN_DATA_LOSS, "{}:{}: {} {}, line {} has {}", path_, row.line, n,
+            n == 1 ? "field" : "fields", rows_[0].line, columns_);
+    }
+    rows_.push_back(row);
+  }
+  if (rows_.empty()) raise(TN_DATA_LOSS, "{}: has no rows", path_);
+}
+
+// Whether nothing but empty lines is there.
+bool CsvTable::is_blank(size_t begin, size_t end) const {
+  for (size_t i = begin; i < end; ++i) {
+    const char c = text_[i];
+    if (c == format_.separator || (!is_space(c) && c != '\n')) return false;
+  }
+  return true;
+}
+
+CsvTable::Field CsvTable::field_at(size_t begin, uint32_t line, int64_t column) const {
+  const std::string_view text = text_;
+  const char separator = format_.separator;
+  const auto is_end = [&](size_t i) {
+    return i >= text.size() || text[i] == separator || text[i] == '\n';
+  };
+  const auto skip_blanks = [&](size_t i) {
+    while (!is_end(i) && is_space(text[i])) ++i;
+    return i;
+  };
+  Field field{.line = line};
+  const size_t first = skip_blanks(begin);
+  if (first >= text.size() || text[first] != '"') {
+    field.end = first;
+    while (!is_end(field.end)) ++field.end;
+    field.whole = field.text = trimmed(text.substr(first, field.end - first));
+    return field;
+  }
+  size_t close = text.find('"', first + 1);
+  while (close != text.npos && close + 1 < text.size() && text[close + 1] == '"')
+    close = text.find('"', close + 2);
+  const auto line_from = [&](size_t i) { return text.substr(i, text.find('\n', i) - i); };
+  if (close == text.npos) {
+    refuse_at(line, column, fmt::format("'{}' has no closing quote", printable(line_from(first))));
+  }
+  field.whole = text.substr(first, close + 1 - first);
+  field.text = text.substr(first + 1, close - first - 1);
+  field.line += static_cast<uint32_t>(std::ranges::count(field.text, '\n'));
+  field.end = skip_blanks(close + 1);
+  if (!is_end(field.end)) {
+    size_t end = field.end;
+    while (!is_end(end)) ++end;
+    refuse_at(line, column,
+              fmt::format("'{}' goes on behind its closing quote",
+                          printable(trimmed(text.substr(first, end - first)))));
+  }
+  return field;
+}
+
+int64_t CsvTable::fields_of_row(size_t& at, uint32_t& line) const {
+  const size_t end = std::min(text_.find('\n', at), text_.size());
+  if (is_blank(at, end)) raise(TN_DATA_LOSS, "{}:{}: the line is empty", path_, line);
+  const std::string_view whole = std::string_view(text_).substr(at, end - at);
+  if (whole.find('"') == whole.npos) {
+    at = end + 1, ++line;
+    return std::ranges::count(whole, format_.separator) + 1;
+  }
+  for (int64_t column = 0;; ++column) {
+    const Field field = field_at(at, line, column);
+    at = field.end + 1, line = field.line;
+    if (field.end < text_.size() && text_[field.end] != '\n') continue;
+    ++line;
+    return column + 1;
+  }
+}
+
+int64_t CsvTable::column(int64_t number) const {
+  const int64_t wrapped = number < 0 ? number + columns_ : number;
+  if (wrapped >= 0 && wrapped < columns_) return wrapped;
+  raise(TN_INVALID_ARGUMENT, "{}: there is no column {} among its {}", path_, number, columns_);
+}
+
+int64_t CsvTable::column(const std::string& name) const {
+  if (!format_.header) {
+    raise(TN_INVALID_ARGUMENT,
+          "{}: there is no column '{}': columns have names where `header` says that the first line "
+          "holds them",
+          path_, printable(name));
+  }
+  const auto n = std::ranges::count(names_, name);
+  if (n == 0) {
+    raise(TN_INVALID_ARGUMENT, "{}: there is no column '{}'{}; expected one of {}", path_,
+          printable(name), messages::did_you_mean(name, names_),
+          printable(fmt::format("{}", fmt::join(names_, ", ")), 400));
+  }
+  if (n > 1) {
+    raise(TN_INVALID_ARGUMENT, "{}: {} columns are called '{}', expected the number of one", path_,
+          n, printable(name));
+  }
+  if (static_cast<int64_t>(names_.size()) != columns_) {
+    raise(TN_DATA_LOSS, "{}: the header has {} names, line {} has {} fields", path_, names_.size(),
+          rows_[0].line, columns_);
+  }
+  return std::ranges::find(names_, name) - names_.begin();
+}
+
+int64_t CsvTable::line(int64_t row) const {
+  if (row >= 0 && row < rows()) return rows_[static_cast<size_t>(row)].line;
+  raise(TN_INVALID_ARGUMENT, "{}: row {} of {}", path_, row, rows());
+}
+
+double CsvTable::number_of(const Field& field, const Row& row, int64_t column,
+                           const std::optional<double>& missing) const {
+  const std::string_view text = trimmed(field.text);
+  double value = 0;
+  const std::from_chars_result result = parse(text, value);
+  if (result.ec == std::errc()) return value;
+  const bool is_absent = is_missing(text);
+  if (is_absent && missing) return *missing;
+  const char* hint = "";
+  if (result.ec == std::errc::result_out_of_range) {
+    hint = " that a double can hold";
+  } else if (is_absent) {
+    hint = "; `missing` is a number to take instead";
+  } else if (&row == &rows_[0] && !format_.header) {
+    hint = "; `header` says that the first line holds names";
+  }
+  refuse_at(row.line, column, fmt::format("'{}' is not a number{}", printable(field.whole), hint));
+}
+
+void CsvTable::read(std::vector<Reader> readers) const {
+  std::ranges::stable_sort(readers, {}, &Reader::column);
+  for (const Row& row : rows_) {
+    size_t at = row.begin;
+    uint32_t line = row.line;
+    int64_t column = 0;
+    Field field;
+    for (const Reader& reader : readers) {
+      for (; column <= reader.column; ++column) {
+        field = field_at(at, line, column);
+        at = field.end + 1, line = field.line;
+      }
+      const int64_t index = &row - rows_.data();
+      if (reader.text) {
+        reader.text(index, field.value());
+      } else {
+        reader.number(index, number_of(field, row, reader.column, reader.missing));
+      }
+    }
+  }
+}
+
+bool CsvTable::is_number(int64_t column) const {
+  size_t at = rows_[0].begin;
+  uint32_t line = rows_[0].line;
+  Field field;
+  for (int64_t i = 0; i <= column; ++i) {
+    field = field_at(at, line, i);
+    at = field.end + 1, line = field.line;
+  }
+  double value = 0;
+  return parse(trimmed(field.text), value).ec != std::errc::invalid_argument;
+}
+
+void CsvTable::refuse(int64_t row, int64_t column, const std::string& what) const {
+  refuse_at(rows_[static_cast<size_t>(row)].line, column, what);
+}
+
+void CsvTable::refuse_at(uint32_t line, int64_t column, const std::string& what) const {
+  raise(TN_DATA_LOSS, "{}:{}: column {}: {}", path_, line, column + 1, what);
 }
 
 }  // namespace tenon::files

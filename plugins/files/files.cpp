@@ -1,104 +1,14 @@
 // The plugin `files`: the formats as objects. The face over them is data.hpp and io.hpp.
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "csv.h"
 #include "idx.h"
 #include "plugin_tensors.h"
 #include "safetensors.h"
 
 namespace tenon::files {
 namespace {
-
-// ---- CSV ----
-
-// A column counted from the end where negative.
-int64_t column_of(const std::string& path, const Table& table, int64_t column) {
-  const int64_t wrapped = column < 0 ? column + table.columns : column;
-  if (wrapped < 0 || wrapped >= table.columns) {
-    raise(TN_INVALID_ARGUMENT, "{}: there is no column {} among its {}", path, column,
-          table.columns);
-  }
-  return wrapped;
-}
-
-// The columns that are left.
-Tensor features(const std::string& path, const Table& table, const std::vector<int64_t>& skipped,
-                double scale) {
-  std::vector<bool> is_skipped(static_cast<size_t>(table.columns));
-  for (const int64_t column : skipped) is_skipped[column_of(path, table, column)] = true;
-  const int64_t columns = std::ranges::count(is_skipped, false);
-  std::vector<float> values;
-  values.reserve(static_cast<size_t>(table.rows * columns));
-  for (size_t i = 0; i < table.values.size(); ++i) {
-    if (is_skipped[i % table.columns]) continue;
-    const auto value = static_cast<float>(table.values[i] * scale);
-    if (!std::isfinite(value)) {
-      raise(TN_DATA_LOSS, "{}:{}: column {}: {} times the scale {} is more than float32 holds ({})",
-            path, table.lines[i / table.columns], i % table.columns + 1, table.values[i], scale,
-            std::numeric_limits<float>::max());
-    }
-    values.push_back(value);
-  }
-  return naming(path, [&] { return Tensor::from(values, {table.rows, columns}); });
-}
-
-// Numbers to learn, in the order of `columns`.
-Tensor targets(const std::string& path, const Table& table, const std::vector<int64_t>& columns) {
-  std::vector<float> values;
-  std::vector<int64_t> places;
-  for (const int64_t column : columns) places.push_back(column_of(path, table, column));
-  for (int64_t row = 0; row < table.rows; ++row) {
-    for (const int64_t column : places) {
-      const double value = table.values[row * table.columns + column];
-      values.push_back(static_cast<float>(value));
-      if (!std::isfinite(values.back())) {
-        raise(TN_DATA_LOSS, "{}:{}: column {}: {} is more than float32 holds ({})", path,
-              table.lines[row], column + 1, value, std::numeric_limits<float>::max());
-      }
-    }
-  }
-  return naming(path, [&] {
-    return Tensor::from(values, {table.rows, static_cast<int64_t>(places.size())});
-  });
-}
-
-Tensor labels(const std::string& path, const Table& table, int64_t label) {
-  const int64_t column = column_of(path, table, label);
-  std::vector<int64_t> values(static_cast<size_t>(table.rows));
-  for (size_t row = 0; row < values.size(); ++row) {
-    const double value = table.values[row * table.columns + column];
-    if (!(value >= 0 && value <= 1e15) || std::trunc(value) != value) {
-      raise(TN_DATA_LOSS, "{}:{}: column {}: {} is not a class, expected 0, 1, 2, ...", path,
-            table.lines[row], column + 1, value);
-    }
-    values[row] = static_cast<int64_t>(value);
-  }
-  return naming(path, [&] { return Tensor::from(values); });
-}
-
-void add_csv() {
-  plugin::object(
-      "CsvFile(str path, bool header=False)", [](Object& self, std::string path, bool header) {
-        auto table = std::make_shared<const Table>(read_csv(path, header));
-        self.method(
-            "features(int label=-1, float scale=1) -> Tensor",
-            [=](int64_t label, double scale) { return features(path, *table, {label}, scale); });
-        self.method("labels(int label=-1) -> Tensor",
-                    [=](int64_t label) { return labels(path, *table, label); });
-        // Several columns to learn, as float32, and the others.
-        self.method("inputs(int[] targets, float scale=1) -> Tensor",
-                    [=](std::vector<int64_t> skipped, double scale) {
-                      return features(path, *table, skipped, scale);
-                    });
-        self.method("targets(int[] columns) -> Tensor",
-                    [=](std::vector<int64_t> columns) { return targets(path, *table, columns); });
-      });
-}
 
 // ---- IDX ----
 
@@ -184,7 +94,7 @@ void add_safetensors() {
 }  // namespace tenon::files
 
 TENON_PLUGIN(files) {
-  files::add_csv();
+  files::add_tables();
   files::add_idx();
   files::add_safetensors();
   files::add_arrays();

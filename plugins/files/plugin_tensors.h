@@ -1,5 +1,5 @@
 // What the objects of this plugin have in common: lists of names, the memory of a tensor that a reader
-// fills, and the tensors that a file gets. Used by files.cpp, arrays.cpp and texts.cpp.
+// fills, and the tensors that a file gets. Used by files.cpp, arrays.cpp, tables.cpp and texts.cpp.
 #pragma once
 
 #include <string>
@@ -75,8 +75,9 @@ std::vector<Entry> named_entries(const std::string& path, const tn_value& names,
   return entries;
 }
 
-// Arrays, in arrays.cpp, and texts, in texts.cpp.
+// Arrays, in arrays.cpp, tables, in tables.cpp, and texts, in texts.cpp.
 void add_arrays();
+void add_tables();
 void add_texts();
 
 }  // namespace tenon::files

@@ -74,17 +74,21 @@ void add_embedding_layers() {
   layer(
       "EmbeddingBag(int num_embeddings, int embedding_dim, str mode=\"mean\", bool "
       "include_last_offset=False, int? padding_idx=None, bool sparse=False, float? max_norm=None, "
-      "float norm_type=2.0)",
+      "float norm_type=2.0, bool scale_grad_by_freq=False)",
       "layer(x, offsets, per_sample_weights): sums, means or maxima (mode) of rows of weight "
       "[num_embeddings, embedding_dim], normal at first: a bag for each row of x [bags, n], or "
       "beginning at each of offsets [bags] in x [n], the last of which ends the last bag with "
       "include_last_offset. The row padding_idx is 0 at first, and belongs to no bag. sparse, "
-      "max_norm: as Embedding's.",
+      "max_norm, scale_grad_by_freq: as Embedding's.",
       [](Object& self, int64_t num_embeddings, int64_t embedding_dim, std::string mode,
          bool include_last_offset, optional<int64_t> padding_idx, bool sparse,
-         optional<double> max_norm, double norm_type) {
+         optional<double> max_norm, double norm_type, bool scale_grad_by_freq) {
         const Limit limit{max_norm, norm_type};
         limit.check();
+        if (scale_grad_by_freq && (sparse || mode == "max"))
+          fail(std::string("scale_grad_by_freq is of sums and means whose gradients are not "
+                           "sparse, and ") +
+               (sparse ? "sparse is set" : "mode is max"));
         if (mode != "sum" && mode != "mean" && mode != "max")
           fail("mode is '" + mode + "', expected sum, mean or max");
         self.parameter("weight", table(num_embeddings, embedding_dim, padding_idx));
@@ -92,7 +96,7 @@ void add_embedding_layers() {
             "forward(Tensor x, Tensor? offsets=None, Tensor? per_sample_weights=None) -> Tensor",
             [=](Object& self, Tensor x, Tensor offsets, Tensor per_sample_weights) {
               return call(kEmbeddingBag, limit.table(self, x), x, offsets, mode, per_sample_weights,
-                          include_last_offset, padding_idx, sparse);
+                          include_last_offset, padding_idx, sparse, scale_grad_by_freq);
             });
       });
   layer("PositionalEmbedding(int num_embeddings, int embedding_dim)",

@@ -134,6 +134,7 @@ struct BagOptions {
   bool include_last_offset;
   optional<int64_t> padding_idx;
   bool sparse;
+  bool scale_grad_by_freq;
 };
 
 void check_bags(const Tensor& weight, const Tensor& index, BagOptions* o) {
@@ -146,6 +147,11 @@ void check_bags(const Tensor& weight, const Tensor& index, BagOptions* o) {
   }
   if (o->mode != "sum" && o->mode != "mean" && o->mode != "max") {
     fail("embedding_bag: mode is '" + std::string(o->mode) + "', expected 'sum', 'mean' or 'max'");
+  }
+  if (o->scale_grad_by_freq && (o->sparse || o->mode == "max")) {
+    fail(std::string("embedding_bag: scale_grad_by_freq is of sums and means whose gradients are "
+                     "not sparse, and ") +
+         (o->sparse ? "sparse is set" : "mode is 'max'"));
   }
   if (index.dim() != (o->offsets.defined() ? 1 : 2)) {
     fail("embedding_bag: index is " + sizes_text(index.sizes()) +
@@ -244,10 +250,12 @@ Tensor bags(const Tensor& weight, const Tensor& index, BagOptions o) {
   check_bags(weight, index, &o);
   const bool largest = o.mode == "max";
   if (o.offsets.defined() && o.offsets.numel() > 0 && !largest && !o.sparse && !o.padding_idx &&
-      !o.per_sample_weights.defined()) {
+      !o.per_sample_weights.defined() && !o.scale_grad_by_freq) {
     return plain_bags(weight, index, o);
   }
-  Tensor picked = embedding(weight, index, {}, o.sparse);
+  Tensor picked = o.scale_grad_by_freq
+                      ? call(detail::op<"_embedding_by_frequency">, weight, index, none)
+                      : embedding(weight, index, {}, o.sparse);
   if (o.per_sample_weights.defined()) {
     bool fits = std::ranges::equal(o.per_sample_weights.sizes(), index.sizes());
     if (o.mode != "sum" || !fits) {
@@ -344,18 +352,20 @@ void embedding() {
       .vjp(gradient_of_sums);
   op("embedding_bag(Tensor weight, Tensor index, Tensor? offsets=None, str mode=\"mean\", "
      "Tensor? per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None, "
-     "bool sparse=False) -> Tensor")
+     "bool sparse=False, bool scale_grad_by_freq=False) -> Tensor")
       .doc(
           "Sums, means or maxima (mode) of rows of weight: a bag for each row of index [bags, n], "
           "or beginning at each of offsets [bags] in index [n]; with include_last_offset the last "
           "of offsets is where the last bag ends. The row padding_idx, from the end where "
           "negative, belongs to no bag and gets no gradient. sparse: as "
-          "embedding's.")
+          "embedding's. scale_grad_by_freq: the gradient of a row is divided by how often index "
+          "has it.")
       .meaning([](Tensor weight, Tensor index, Tensor offsets, string_view mode,
                   Tensor per_sample_weights, bool include_last_offset,
-                  optional<int64_t> padding_idx, bool sparse) {
+                  optional<int64_t> padding_idx, bool sparse, bool scale_grad_by_freq) {
         return bags(weight, index,
-                    {offsets, mode, per_sample_weights, include_last_offset, padding_idx, sparse});
+                    {offsets, mode, per_sample_weights, include_last_offset, padding_idx, sparse,
+                     scale_grad_by_freq});
       });
   // num_classes -1: one more than the largest class.
   op("one_hot(Tensor index, int num_classes=-1) -> Tensor")

@@ -14,16 +14,24 @@
 namespace tenon::cli {
 namespace {
 
-// The label's column: "last", "first", or a number.
-int64_t label_column(const std::string& file, Fields& fields) {
+// A column by its number from 0, or by its name where there is a header.
+std::optional<data::Column> column_of(const Json& value, const DataConfig& data) {
+  if (value.kind == Json::Kind::kInt && value.integer >= 0) return value.integer;
+  if (value.kind == Json::Kind::kString && data.csv.header) return value.text;
+  return {};
+}
+
+// The label's column; "last" and "first" are no names.
+data::Column label_column(const std::string& file, Fields& fields, const DataConfig& data) {
   const JsonMember* member = fields.find("label");
   if (member == nullptr) return -1;
   const Json& value = member->value;
   if (value.kind == Json::Kind::kString && value.text == "last") return -1;
   if (value.kind == Json::Kind::kString && value.text == "first") return 0;
-  if (value.kind == Json::Kind::kInt && value.integer >= 0) return value.integer;
+  if (const auto column = column_of(value, data)) return *column;
   fail_at(file, member->line,
-          "data: label is the column of the class: \"last\", \"first\" or a number from 0");
+          "data: label is the column of the class: \"last\", \"first\", a number from 0, or with "
+          "\"header\": true a name");
 }
 
 // A path as the file has it, from the working directory; that the field has paths is noted.
@@ -59,30 +67,46 @@ void read_split(const std::string& file, Fields& fields, DataConfig& data) {
   }
 }
 
-// Columns of numbers: one, or a list of them.
-std::vector<int64_t> target_columns(const std::string& file, const JsonMember& member) {
-  const Json& value = member.value;
-  std::vector<int64_t> columns;
-  const auto add = [&](const Json& item) {
-    if (item.kind == Json::Kind::kInt) columns.push_back(item.integer);
-    return item.kind == Json::Kind::kInt && item.integer >= 0;
-  };
-  const bool listed = value.kind == Json::Kind::kArray && !value.items.empty();
-  if (listed ? std::ranges::all_of(value.items, add) : add(value)) return columns;
-  fail_at(file, member.line,
-          "data: targets are columns of numbers: a number from 0, or a list of these");
+// One column, or a list of them; `what` says what they are for.
+std::vector<data::Column> columns_of(const std::string& file, Fields& fields,
+                                     const DataConfig& data, const char* name, const char* what) {
+  const JsonMember* member = fields.find(name);
+  if (member == nullptr) return {};
+  const bool is_list = member->value.kind == Json::Kind::kArray && !member->value.items.empty();
+  std::vector<data::Column> columns;
+  for (const Json& item : is_list ? member->value.items : std::vector<Json>{member->value}) {
+    const auto column = column_of(item, data);
+    if (!column)
+      fail_at(file, member->line,
+              fmt::format("data: {} are columns {}: a number from 0, or with \"header\": true a "
+                          "name, or a list of these",
+                          name, what));
+    columns.push_back(*column);
+  }
+  return columns;
 }
 
 void read_csv_data(const std::string& file, Fields& fields, DataConfig& data) {
   const JsonMember& csv = fields.require("csv");
   data.paths = {path_from(file, csv, csv.value, &data)};
-  data.label = label_column(file, fields);
-  if (const JsonMember* targets = fields.find("targets")) {
-    if (fields.find("label") != nullptr)
-      fail_at(file, targets->line, "data: label and targets are there, expected one of them");
-    data.targets = target_columns(file, *targets);
+  data.csv.header = fields.boolean("header", false);
+  data.csv.label = label_column(file, fields, data);
+  data.csv.targets = columns_of(file, fields, data, "targets", "of numbers");
+  if (!data.csv.targets.empty() && fields.find("label") != nullptr)
+    fail_at(file, fields.require("targets").line,
+            "data: label and targets are there, expected one of them");
+  data.csv.skip = columns_of(file, fields, data, "skip", "that are not read");
+  data.csv.one_hot = columns_of(file, fields, data, "one_hot", "of texts");
+  if (fields.find("missing") != nullptr)
+    data.csv.missing = fields.number("missing", -kMostFloat, kMostFloat, 0);
+  if (const JsonMember* separator = fields.find("separator")) {
+    const std::string text = fields.string("separator");
+    if (text.size() != 1)
+      fail_at(file, separator->line,
+              fmt::format("data: separator is '{}', expected one character, as \",\"",
+                          printable(text)));
+    data.csv.separator = text[0];
   }
-  data.header = fields.boolean("header", false);
   read_split(file, fields, data);
 }
 
@@ -330,8 +354,13 @@ TrainingConfig read_config(const std::string& file, bool forward_alone) {
     config.optimizer = read_description(file, fields.require("optimizer").value, "optimizer");
   }
   if (whole || fields.find("loss") != nullptr) {
-    config.loss = name_of(config.file, fields, "loss", "of an op, as \"cross_entropy\"");
-    config.loss_line = fields.require("loss").line;
+    const JsonMember& loss = fields.require("loss");
+    config.loss_line = loss.line;
+    if (loss.value.kind == Json::Kind::kObject) {
+      config.loss_layer = read_description(file, loss.value, "loss");
+    } else {
+      config.loss = name_of(config.file, fields, "loss", "of an op, as \"cross_entropy\"");
+    }
   }
   if (const JsonMember* schedule = fields.find("schedule")) {
     config.schedule = read_schedule(file, *schedule);

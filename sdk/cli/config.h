@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <tenon/build.hpp>
+#include <tenon/data.hpp>
 #include <tenon/early_stopping.hpp>
 
 #include "augment.h"
@@ -26,10 +27,7 @@ struct DataConfig {
   // first that exists is taken.
   std::vector<std::string> paths;
   std::set<std::string> path_fields;  // the names of the fields that have a path, or a list of them
-  // CSV
-  int64_t label = -1;
-  bool header = false;
-  std::vector<int64_t> targets;  // columns of numbers to learn, instead of a class
+  data::CsvOptions csv;               // CSV, but for the scale
   // Safetensors: names of tensors
   std::string input, target;
   // All but texts
@@ -73,7 +71,8 @@ struct TrainingConfig {
   Description model;  // a Sequential
   int model_line = 0;
   Description optimizer;
-  std::string loss;
+  std::string loss;                       // the name of an op
+  std::optional<Description> loss_layer;  // or a layer with options
   int loss_line = 0;
   ScheduleConfig schedule;
   double clip_grad_norm = 0;         // 0: not clipped

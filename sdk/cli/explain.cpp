@@ -30,7 +30,7 @@ OrderedJson record_step(const Training& training) {
   Tensor loss;
   phases["forward"] = recorded([&] {
     const auto scope = training.scope();
-    loss = call(training.loss, training.model(input), target);
+    loss = training.loss(training.model(input), target);
   });
   phases["backward"] = recorded([&] { loss.backward(); });
   phases["step"] = recorded([&] { training.optimizer.step(); });

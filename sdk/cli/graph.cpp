@@ -68,8 +68,7 @@ int run_graph(const Line& line) {
   if (!svg.empty()) expect_other("--svg", svg, training.config);
   const auto [x, y] = first_batch(training);
   auto scope = training.scope();
-  const Tensor loss =
-      call(training.loss, training.model(x.to(training.device)), y.to(training.device));
+  const Tensor loss = training.loss(training.model(x.to(training.device)), y.to(training.device));
   scope.reset();
   const std::string text = graph_dot(loss, training.model.named_parameters());
   if (!dot.empty()) write_text(dot, text);

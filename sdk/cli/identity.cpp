@@ -33,15 +33,15 @@ std::string text_of_value(const T& held) {
   }
 }
 
-std::string text_of(const Description& optimizer) {
+std::string text_of(const Description& made) {
   std::vector<std::string> options;
-  for (const Description::Option& option : optimizer.options) {
+  for (const Description::Option& option : made.options) {
     options.push_back(
         option.name + "=" +
         std::visit([](const auto& held) { return text_of_value(held); }, option.value.held));
   }
   std::ranges::sort(options);
-  return fmt::format("{}({})", optimizer.name, joined(options));
+  return fmt::format("{}({})", made.name, joined(options));
 }
 
 std::string shape_of(const Tensor& items) {
@@ -108,7 +108,8 @@ uint64_t checksum_of(const Training& training) {
 Identity::Identity(const Training& training)
     : parts_{{"model", training.model.to_string()},
              {"optimizer", text_of(training.config.optimizer)},
-             {"loss", training.config.loss},
+             {"loss", training.config.loss_layer ? text_of(*training.config.loss_layer)
+                                                 : training.config.loss},
              {"schedule", training.config.schedule.text},
              {"amp", text_of(training.precision)},
              {"accumulate", fmt::format("{}", training.config.accumulate)},

@@ -39,8 +39,7 @@ double validation_loss(const Training& training) {
     }
     return training.validation.at(places);
   };
-  return mean_loss(training.model, loss_function(training),
-                   Made(0, (windows + batch - 1) / batch, batch_at));
+  return mean_loss(training.model, training.loss, Made(0, (windows + batch - 1) / batch, batch_at));
 }
 
 // Those of the file that are not there yet.
@@ -97,7 +96,7 @@ Score score(const Training& training) {
   if (training.of_text()) return {"validation loss", validation_loss(training)};
   if (training.of_numbers()) {
     return {"test loss", with_held_out(training, [&](auto& items) {
-              return mean_loss(training.model, loss_function(training), items);
+              return mean_loss(training.model, training.loss, items);
             })};
   }
   return {"test accuracy",
@@ -107,7 +106,7 @@ Score score(const Training& training) {
 std::vector<Score> all_scores(const Training& training) {
   if (training.of_text()) return {score(training)};
   MetricList list;
-  list.push_back(std::make_unique<LossMetric>(loss_function(training)));
+  list.push_back(std::make_unique<LossMetric>(training.loss));
   if (!training.of_numbers()) list.push_back(metrics::make_metric("accuracy"));
   add_metrics(training, &list);
   return scores_of(training, list);
@@ -138,7 +137,7 @@ std::vector<Score> scores_of_trained(const Training& training) {
   }
   // With the loss, also where it is not told: accuracy has a value for what diverged, too.
   MetricList list;
-  list.push_back(std::make_unique<LossMetric>(loss_function(training)));
+  list.push_back(std::make_unique<LossMetric>(training.loss));
   add_metrics(training, &list);
   if (!training.of_numbers()) {
     std::erase_if(list, [](const auto& metric) { return metric->name() == "accuracy"; });

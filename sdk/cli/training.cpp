@@ -85,22 +85,48 @@ bool is_op(const std::string& name) {
   }
 }
 
+// A layer that is called with output and target, on the model's device.
+void make_loss_layer(Training& training, const Description& description) {
+  const TrainingConfig& config = training.config;
+  const Object layer = build_layer(description);
+  layer.to(training.device);
+  if (!layer.parameters().empty()) {
+    fail_at(config.file, config.loss_line,
+            fmt::format("loss: {} has parameters of its own, which nothing trains",
+                        printable(description.name)));
+  }
+  training.loss = [layer](const Tensor& output, const Tensor& target) {
+    return layer.invoke<Tensor>("forward", output, target);
+  };
+}
+
 void find_loss(Training& training) {
-  const std::string& name = training.config.loss;
-  training.loss = OpRef(name.c_str());
+  const TrainingConfig& config = training.config;
+  if (config.loss_layer) {
+    try {
+      return make_loss_layer(training, *config.loss_layer);
+    } catch (const Error& error) {
+      if (std::string_view(error.what()).starts_with(shown(config.file) + ":")) throw;
+      fail_at(config.file, config.loss_line, fmt::format("loss: {}", error.what()));
+    }
+  }
+  const std::string& name = config.loss;
+  const OpRef op(name.c_str());
   if (detail::is_private_name(name)) {
-    fail_at(training.config.file, training.config.loss_line,
-            fmt::format("loss: unknown op '{}'", printable(name)));
+    fail_at(config.file, config.loss_line, fmt::format("loss: unknown op '{}'", printable(name)));
   }
   try {
-    training.loss.get();
+    op.get();
   } catch (const Error& error) {
     // Metrics have these short names.
     const std::string whole = name + "_loss";
-    fail_at(training.config.file, training.config.loss_line,
+    fail_at(config.file, config.loss_line,
             is_op(whole) ? fmt::format("loss: unknown op '{}'; did you mean '{}'?", name, whole)
                          : fmt::format("loss: {}", error.what()));
   }
+  training.loss = [op](const Tensor& output, const Tensor& target) {
+    return call(op, output, target);
+  };
 }
 
 }  // namespace
@@ -169,7 +195,7 @@ void prepare(Training& training, const std::string& file, const Overrides& overr
   manual_seed(training.config.seed);
   make_model(training);
   if (training.config.trains()) make_optimizer(training);
-  if (!training.config.loss.empty()) find_loss(training);
+  if (training.config.loss_line != 0) find_loss(training);
   try_out(training, all);
 }
 
@@ -186,12 +212,6 @@ void load_weights(const Training& training, const NamedTensors& state, const std
     fail(fmt::format("{}: '{}' has values that are NaN", shown(weights), name),
          TN_INVALID_ARGUMENT);
   }
-}
-
-LossFunction loss_function(const Training& training) {
-  return [&loss = training.loss](const Tensor& output, const Tensor& target) {
-    return call(loss, output, target);
-  };
 }
 
 void check_batches(const Training& training) {
@@ -263,7 +283,7 @@ Trainer make_trainer(const Training& training, bool compile) {
   } catch (const Error& error) {
     fail_at(config.file, config.schedule.line, fmt::format("schedule: {}", error.what()));
   }
-  return Trainer(training.model, training.optimizer, loss_function(training), options);
+  return Trainer(training.model, training.optimizer, training.loss, options);
 }
 
 Items items_of(const Training& training, bool is_trained) {

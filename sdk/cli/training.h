@@ -33,7 +33,7 @@ struct Training {
   Object model;
   std::optional<Precision> precision;  // where the file or the line wants a policy
   optim::Optimizer optimizer;
-  OpRef loss{""};
+  LossFunction loss;  // of output and target; empty where the file needs none and has none
 
   bool of_text() const { return config.data.kind == DataConfig::Kind::kText; }
   // In which the model is called, until it is destroyed; NULL: nothing is lower.
@@ -61,8 +61,8 @@ void open(Training& training, const std::string& file, const Overrides& override
 // Makes the model on the device; that of a text knows its vocabulary already.
 void make_model(Training& training);
 
-// Opens, reads the data and makes all objects. Errors name file and line. Moves nothing later:
-// OpRef points into the config, so a Training stays where it is.
+// Opens, reads the data and makes all objects. Errors name file and line. The loss points into the
+// config, so a Training stays where it is.
 void prepare(Training& training, const std::string& file, const Overrides& overrides);
 
 // What a loader gives of `train` or `test`; the first are changed as the file says.
@@ -78,9 +78,6 @@ NamedTensors read_weights(const std::string& file);
 Vocabulary take_vocabulary(NamedTensors& state, const std::string& weights);
 // An Error says what does not fit the model.
 void load_weights(const Training& training, const NamedTensors& state, const std::string& weights);
-
-// Calls the loss by its name.
-LossFunction loss_function(const Training& training);
 
 // Refuses sizes of which no step can be made: fewer items than a batch of them, and a batch (or a part
 // of one) of a single item where the model cannot train on one, as BatchNorm cannot.

@@ -136,11 +136,11 @@ data::Dataset read_dataset(Training& training) {
       return as_dataset(config, input, printable(data.input), target, printable(data.target),
                         fmt::format(" ({})", shown(path)));
     }
-    default:
-      return data::csv(data.paths[0], {.label = data.label,
-                                       .scale = data.scale,
-                                       .header = data.header,
-                                       .targets = data.targets});
+    default: {
+      data::CsvOptions options = data.csv;
+      options.scale = data.scale;
+      return data::csv(data.paths[0], options);
+    }
   }
 }
 

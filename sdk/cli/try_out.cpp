@@ -40,25 +40,27 @@ void check_labels(const Training& training, const data::Dataset& all, int64_t cl
       fmt::format("the label is {}, but the model of {} has {} outputs; expected 0 to {}", *wrong,
                   shown(training.config.file), classes, classes - 1);
   if (data.kind == DataConfig::Kind::kCsv) {
-    fail_at(data.paths[0], static_cast<int>(item + (data.header ? 2 : 1)), message);
+    const Object file = data::detail::csv_file(data.paths[0], data.csv);
+    fail_at(data.paths[0], static_cast<int>(file.invoke<int64_t>("line", item)), message);
   }
   fail(fmt::format("{}: item {}: {}", shown(data.paths.back()), item, message));
 }
 
 void try_loss(const Training& training, const Tensor& output, const Tensor& target) {
   const TrainingConfig& config = training.config;
-  if (config.loss.empty()) return;
+  if (!training.loss) return;
   const auto wrong = [&](const std::string& what) {
     fail_at(config.file, config.loss_line, "loss: " + what);
   };
   Tensor loss;
   try {
-    loss = call(training.loss, output, target);
+    loss = training.loss(output, target);
   } catch (const Error& error) {
     wrong(error.what());
   }
   if (loss.numel() != 1) {
-    wrong(fmt::format("{} gives a tensor of shape [{}], expected one number", config.loss,
+    wrong(fmt::format("{} gives a tensor of shape [{}], expected one number",
+                      config.loss_layer ? config.loss_layer->name : config.loss,
                       fmt::join(loss.sizes(), ", ")));
   }
 }

@@ -157,7 +157,7 @@ TEST_F(CliTest, WhatIsWrongInTheDataIsNamedWithItsLine) {
   };
   EXPECT_HAS(message("1,2,3\n1,1e40,3\n"),
              "data.csv:2: column 2: 1e+40 times the scale 0.0625 is more than float32 holds");
-  EXPECT_HAS(message("1,2,3\n1,2\n"), "data.csv:2: 2 numbers, line 1 has 3");
+  EXPECT_HAS(message("1,2,3\n1,2\n"), "data.csv:2: 2 fields, line 1 has 3");
   EXPECT_HAS(message("1,2,3\n1,two,3\n"), "data.csv:2: column 2: 'two' is not a number");
   EXPECT_HAS(message("1,2,3\n\n1,2,3\n"), "data.csv:2: the line is empty");
   EXPECT_HAS(message("1,2,3\n1,2,0.5\n"), "data.csv:2: column 3: 0.5 is not a class");

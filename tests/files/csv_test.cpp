@@ -2,7 +2,10 @@
 #include <sys/stat.h>
 
 #include <cmath>
+#include <optional>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "csv.h"
 #include "files_support.h"
@@ -12,55 +15,147 @@ namespace {
 
 using Csv = FilesTest;
 
+CsvFormat with_header() { return {.header = true}; }
+
+// All columns, row by row.
+std::vector<double> numbers(const CsvTable& table, std::optional<double> missing = {}) {
+  std::vector<double> values(static_cast<size_t>(table.rows() * table.columns()));
+  std::vector<CsvTable::Reader> readers;
+  for (int64_t column = 0; column < table.columns(); ++column) {
+    readers.push_back({.column = column,
+                       .number =
+                           [&, column](int64_t row, double value) {
+                             values[static_cast<size_t>(row * table.columns() + column)] = value;
+                           },
+                       .missing = missing});
+  }
+  table.read(readers);
+  return values;
+}
+
+std::vector<std::string> texts(const CsvTable& table, int64_t column) {
+  std::vector<std::string> values;
+  table.read({{.column = column, .text = [&](int64_t row, const std::string& text) {
+                 EXPECT_EQ(row, static_cast<int64_t>(values.size()));
+                 values.push_back(text);
+               }}});
+  return values;
+}
+
+using Numbers = std::vector<double>;
+using Texts = std::vector<std::string>;
+
 TEST_F(Csv, ReadsRowsAndRemembersLines) {
-  const Table t = read_csv(write("a.csv", "1,2.5,-3\r\n 4 ,\t5e2,+6\n\n"), false);
-  EXPECT_EQ(t.rows, 2);
-  EXPECT_EQ(t.columns, 3);
-  EXPECT_EQ(t.values, (std::vector<double>{1, 2.5, -3, 4, 500, 6}));
-  EXPECT_EQ(t.lines, (std::vector<uint32_t>{1, 2}));
+  const CsvTable t(write("a.csv", "1,2.5,-3\r\n 4 ,\t5e2,+6\n\n"));
+  EXPECT_EQ(t.rows(), 2);
+  EXPECT_EQ(t.columns(), 3);
+  EXPECT_EQ(numbers(t), (Numbers{1, 2.5, -3, 4, 500, 6}));
+  EXPECT_EQ(t.line(0), 1);
+  EXPECT_EQ(t.line(1), 2);
+  EXPECT_SAYS(t.line(2), "a.csv: row 2 of 2");
 }
 
 TEST_F(Csv, SkipsHeaderAndByteOrderMark) {
-  const Table t = read_csv(write("a.csv", "\xef\xbb\xbfx,y\n1,2"), true);
-  EXPECT_EQ(t.values, (std::vector<double>{1, 2}));
-  EXPECT_EQ(t.lines, (std::vector<uint32_t>{2}));
+  const CsvTable t(write("a.csv", "\xef\xbb\xbfx,y\n1,2"), with_header());
+  EXPECT_EQ(numbers(t), (Numbers{1, 2}));
+  EXPECT_EQ(t.line(0), 2);
+  EXPECT_EQ(t.column("x"), 0);  // the mark is no part of the name
+  // A line that holds no names may be there all the same.
+  EXPECT_EQ(numbers(CsvTable(write("b.csv", "# made today\n1,2"), with_header())), (Numbers{1, 2}));
 }
 
 // As spreadsheets write them (RFC 4180).
 TEST_F(Csv, FieldsMayHaveQuotes) {
-  const Table t = read_csv(write("a.csv", "\"x\",\"y\"\r\n\"1\",\" 2.5 \"\r\n3,\"-4\"\r\n"), true);
-  EXPECT_EQ(t.values, (std::vector<double>{1, 2.5, 3, -4}));
+  const CsvTable t(write("a.csv", "\"x\",\"y\"\r\n\"1\",\" 2.5 \"\r\n3,\"-4\"\r\n"), with_header());
+  EXPECT_EQ(numbers(t), (Numbers{1, 2.5, 3, -4}));
+  const CsvTable u(write("b.csv",
+                         "name,\"a, b\"\n\"Smith, J.\",1\n\"6\"\" pipe\nlong\" ,2\r\n"
+                         " bare \"x\" ,3\n\"\",4\n\"\"\"\",5\n"),
+                   with_header());
+  EXPECT_EQ(texts(u, 0), (Texts{"Smith, J.", "6\" pipe\nlong", "bare \"x\"", "", "\""}));
+  EXPECT_EQ(u.column("a, b"), 1);
+  EXPECT_EQ(u.line(1), 3);
+  EXPECT_EQ(u.line(2), 5);  // the line end within quotes counts
+  EXPECT_SAYS(texts(CsvTable(write("c.csv", "\"a\",1\nb,\"c\"d\n")), 0),
+              "c.csv:2: column 2: '\"c\"d' goes on behind its closing quote");
+}
+
+TEST_F(Csv, SeparatorsAreOthers) {
+  EXPECT_EQ(numbers(CsvTable(write("a.csv", "1;2.5\n"), {.separator = ';'})), (Numbers{1, 2.5}));
+  EXPECT_EQ(numbers(CsvTable(write("a.csv", "1\t2\n 3\t4 \r\n"), {.separator = '\t'})),
+            (Numbers{1, 2, 3, 4}));
+  EXPECT_EQ(numbers(CsvTable(write("a.csv", "1 2\n3 4\n"), {.separator = ' '})),
+            (Numbers{1, 2, 3, 4}));
+  // An empty field at the end of a line of tabs is a field.
+  EXPECT_EQ(numbers(CsvTable(write("a.csv", "1\t\n\t\n"), {.separator = '\t'}), -1),
+            (Numbers{1, -1, -1, -1}));
+  for (const char wrong : {'1', 'e', '.', '-', '"', '\n', '\0'}) {
+    EXPECT_SAYS(CsvTable(path("a.csv"), {.separator = wrong}), "which may be part of a field");
+  }
+}
+
+TEST_F(Csv, ColumnsHaveNumbersAndNames) {
+  const CsvTable t(write("a.csv", "width,height,width\n1,2,3\n"), with_header());
+  EXPECT_EQ(t.column(2), 2);
+  EXPECT_EQ(t.column(-1), 2);
+  EXPECT_EQ(t.column("height"), 1);
+  EXPECT_SAYS(t.column(3), "a.csv: there is no column 3 among its 3");
+  EXPECT_SAYS(t.column(-4), "a.csv: there is no column -4 among its 3");
+  EXPECT_SAYS(t.column("heigth"),
+              "a.csv: there is no column 'heigth'; did you mean 'height'?; "
+              "expected one of width, height, width");
+  EXPECT_SAYS(t.column("width"), "a.csv: 2 columns are called 'width', expected the number of one");
+  EXPECT_SAYS(CsvTable(write("b.csv", "1,2\n")).column("x"),
+              "b.csv: there is no column 'x': columns have names where `header` says");
+  EXPECT_SAYS(CsvTable(write("b.csv", "x,y\n1,2,3\n"), with_header()).column("x"),
+              "b.csv: the header has 2 names, line 2 has 3 fields");
+}
+
+TEST_F(Csv, WhatIsMissingIsANumberThatIsSaid) {
+  const std::string file = write("a.csv", "1,NA,nan\n,?,\"\"\nnull,N/A,NULL\n");
+  EXPECT_EQ(numbers(CsvTable(file), 7), (Numbers{1, 7, 7, 7, 7, 7, 7, 7, 7}));
+  EXPECT_SAYS(numbers(CsvTable(file)),
+              "a.csv:1: column 2: 'NA' is not a number; `missing` is a number to take instead");
+  EXPECT_SAYS(numbers(CsvTable(write("a.csv", "1,none\n")), 7), "'none' is not a number");
 }
 
 TEST_F(Csv, NamesTheLineOfWhatIsWrong) {
-  for (const char* wrong : {"\"", "\"1", "1\"", "\"\"", "\"1\"2", "\"\"1\"\""}) {
-    EXPECT_SAYS(read_csv(write("a.csv", std::string("1,") + wrong), false),
+  const auto read = [this](const std::string& text) { numbers(CsvTable(write("a.csv", text))); };
+  for (const char* wrong : {"1\"", "\"\"", "\" \"", "\"x\""}) {
+    EXPECT_SAYS(read(std::string("1,") + wrong),
                 std::string("a.csv:1: column 2: '") + wrong + "' is not a number");
   }
-  EXPECT_SAYS(read_csv(write("a.csv", "1,2\n3,x4\n"), false),
-              "a.csv:2: column 2: 'x4' is not a number");
-  EXPECT_SAYS(read_csv(write("a.csv", "1,2\n3,\n"), false),
-              "a.csv:2: column 2: '' is not a number");
-  EXPECT_SAYS(read_csv(write("a.csv", "1,2\n\n3,4\n"), false), "a.csv:2: the line is empty");
-  EXPECT_SAYS(read_csv(write("a.csv", "1,2\n3,4\n5\n"), false), "a.csv:3: 1 numbers, line 1 has 2");
-  EXPECT_SAYS(read_csv(write("a.csv", "1,2\n3,4,5\n"), false), "a.csv:2: 3 numbers, line 1 has 2");
-  EXPECT_SAYS(read_csv(write("a.csv", "1,nan\n"), false),
-              "a.csv:1: column 2: 'nan' is not a number");
-  EXPECT_SAYS(read_csv(write("a.csv", "1,1e999\n"), false),
-              "'1e999' is not a number that a double can hold");
-  EXPECT_SAYS(read_csv(write("a.csv", "1,+-2\n"), false), "'+-2' is not a number");
-  EXPECT_SAYS(read_csv(write("a.csv", std::string("1,\0\x01\n", 5)), false),
-              "'\\x00\\x01' is not a number");
+  for (const char* wrong : {"\"1\"2", "\"\"1\"\""}) {
+    EXPECT_SAYS(read(std::string("1,") + wrong),
+                std::string("a.csv:1: column 2: '") + wrong + "' goes on behind its closing quote");
+  }
+  for (const char* wrong : {"\"", "\"1", "\"1,2\"\""}) {
+    EXPECT_SAYS(read(std::string("1,") + wrong + "\n3,4\n"),
+                std::string("a.csv:1: column 2: '") + wrong + "' has no closing quote");
+  }
+  EXPECT_SAYS(read("1,2\n3,x4\n"), "a.csv:2: column 2: 'x4' is not a number");
+  EXPECT_SAYS(
+      read("x,y\n3,4\n"),
+      "a.csv:1: column 1: 'x' is not a number; `header` says that the first line holds names");
+  EXPECT_SAYS(read("1,2\n3,\n"), "a.csv:2: column 2: '' is not a number");
+  EXPECT_SAYS(read("1,2\n\n3,4\n"), "a.csv:2: the line is empty");
+  EXPECT_SAYS(read("1,2\n3,4\n5\n"), "a.csv:3: 1 field, line 1 has 2");
+  EXPECT_SAYS(read("1,2\n3,4,5\n"), "a.csv:2: 3 fields, line 1 has 2");
+  EXPECT_SAYS(read("1,nan\n"), "a.csv:1: column 2: 'nan' is not a number");
+  EXPECT_SAYS(read("1,inf\n"), "a.csv:1: column 2: 'inf' is not a number");
+  EXPECT_SAYS(read("1,1e999\n"), "'1e999' is not a number that a double can hold");
+  EXPECT_SAYS(read("1,+-2\n"), "'+-2' is not a number");
+  EXPECT_SAYS(read(std::string("1,\0\x01\n", 5)), "'\\x00\\x01' is not a number");
 }
 
 TEST_F(Csv, RefusesWhatHasNoRows) {
-  EXPECT_SAYS(read_csv(write("a.csv", ""), false), "a.csv: has no rows");
-  EXPECT_SAYS(read_csv(write("a.csv", "\n\n \n"), false), "a.csv: has no rows");
-  EXPECT_SAYS(read_csv(write("a.csv", "x,y\n"), true), "a.csv: has no rows");
-  EXPECT_SAYS(read_csv(path("absent.csv"), false), "absent.csv: cannot be opened: No such file");
-  EXPECT_SAYS(read_csv(folder_.string(), false), "is a folder, not a regular file");
+  EXPECT_SAYS(CsvTable(write("a.csv", "")), "a.csv: has no rows");
+  EXPECT_SAYS(CsvTable(write("a.csv", "\n\n \n")), "a.csv: has no rows");
+  EXPECT_SAYS(CsvTable(write("a.csv", "x,y\n"), with_header()), "a.csv: has no rows");
+  EXPECT_SAYS(CsvTable(path("absent.csv")), "absent.csv: cannot be opened: No such file");
+  EXPECT_SAYS(CsvTable(folder_.string()), "is a folder, not a regular file");
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
-  EXPECT_SAYS(read_csv(path("pipe"), false), "is a device or pipe, not a regular file");
+  EXPECT_SAYS(CsvTable(path("pipe")), "is a device or pipe, not a regular file");
 }
 
 // Random bytes, and good tables with random damage: an error or a table, and what sanitizers watch
@@ -75,9 +170,11 @@ TEST_F(Csv, SurvivesRandomBytes) {
       if (i % 2 == 0 || random() % 8 == 0) c = alphabet[random() % alphabet.size()];
     }
     try {
-      const Table t = read_csv(write("f", text), i % 3 == 0);
-      EXPECT_EQ(t.values.size(), static_cast<size_t>(t.rows * t.columns));
-      for (const double value : t.values) EXPECT_TRUE(std::isfinite(value));
+      const CsvTable t(write("f", text),
+                       {.header = i % 3 == 0, .separator = i % 5 == 0 ? ';' : ','});
+      for (int64_t column = 0; column < t.columns(); ++column)
+        EXPECT_EQ(texts(t, column).size(), static_cast<size_t>(t.rows()));
+      for (const double value : numbers(t)) EXPECT_TRUE(std::isfinite(value));
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find("/f:"), std::string::npos) << error.what();
     }

@@ -59,7 +59,7 @@ TEST_F(DataTest, CsvGivesFeaturesAndLabels) {
 }
 
 TEST_F(DataTest, CsvErrorsNameTheLine) {
-  EXPECT_SAYS(data::csv(write("a.csv", "1,2\n3\n")), "a.csv:2: 1 numbers, line 1 has 2");
+  EXPECT_SAYS(data::csv(write("a.csv", "1,2\n3\n")), "a.csv:2: 1 field, line 1 has 2");
   EXPECT_SAYS(data::csv(write("a.csv", "1,2\n3,-4\n")), "a.csv:2: column 2: -4 is not a class");
   EXPECT_SAYS(data::csv(write("a.csv", "1,2\n"), {.label = 2}), "there is no column 2 among its 2");
   EXPECT_SAYS(data::csv(path("absent.csv")), "absent.csv: cannot be opened");
@@ -75,6 +75,62 @@ TEST_F(DataTest, CsvGivesSeveralTargets) {
   EXPECT_SAYS(data::csv(file, {.targets = {4}}), "a.csv: there is no column 4 among its 4");
   EXPECT_SAYS(data::csv(write("b.csv", "1,1e39\n"), {.targets = {1}}),
               "b.csv:1: column 2: 1e+39 is more than float32 holds");
+}
+
+// Tables as they are met: names, texts, what is missing.
+TEST_F(DataTest, CsvTakesNamesAndTexts) {
+  const std::string file = write("a.csv",
+                                 "id;town;age;height;species\n"
+                                 "a1;Rome;4;1.5;\"wolf\"\n"
+                                 "a2;\"Oslo; N\";NA;2.5;fox\n"
+                                 "a3;Rome;6;3.5;wolf\n");
+  const data::CsvOptions options = {.label = "species",
+                                    .header = true,
+                                    .skip = {"id"},
+                                    .one_hot = {"town"},
+                                    .missing = -1,
+                                    .separator = ';'};
+  const data::Dataset d = data::csv(file, options);
+  EXPECT_EQ(d.x.sizes(), (Ints{3, 4}));  // Oslo, Rome, age, height
+  EXPECT_EQ(d.x.to_vector<float>(),
+            (std::vector<float>{0, 1, 4, 1.5, 1, 0, -1, 2.5, 0, 1, 6, 3.5}));
+  EXPECT_EQ(d.y.dtype(), int64);
+  EXPECT_EQ(d.y.to_vector<int64_t>(), (std::vector<int64_t>{1, 0, 1}));
+  EXPECT_EQ(data::csv_classes(file, options), (std::vector<std::string>{"fox", "wolf"}));
+  data::CsvOptions numbers = options;
+  numbers.targets = {"height", 2};
+  numbers.skip = {0, "species"};
+  numbers.missing = {};
+  EXPECT_SAYS(data::csv(file, numbers), "a.csv:3: column 3: 'NA' is not a number");
+  numbers.targets = {"height"};
+  numbers.missing = 0;
+  const data::Dataset e = data::csv(file, numbers);
+  EXPECT_EQ(e.x.to_vector<float>(), (std::vector<float>{0, 1, 4, 1, 0, 0, 0, 1, 6}));
+  EXPECT_EQ(e.y.to_vector<float>(), (std::vector<float>{1.5, 2.5, 3.5}));
+  EXPECT_TRUE(data::csv_classes(file, {.label = 3, .header = true, .separator = ';'}).empty());
+}
+
+TEST_F(DataTest, CsvErrorsNameTheColumn) {
+  const std::string file = write("a.csv", "town,kind\nRome,a\nOslo,\n");
+  const auto read = [&](const data::CsvOptions& options) { data::csv(file, options); };
+  EXPECT_SAYS(read({.header = true, .one_hot = {0}}),
+              "a.csv:3: column 2: is empty, expected the name of a class");
+  EXPECT_SAYS(read({.label = "town", .header = true, .one_hot = {0}}),
+              "a.csv: column 0 is among those of `one_hot` and no input");
+  EXPECT_SAYS(read({.label = "twon", .header = true}), "did you mean 'town'?");
+  EXPECT_SAYS(read({.label = "town"}), "columns have names where `header` says");
+  EXPECT_SAYS(read({.label = "town", .header = true}), "a.csv:2: column 2: 'a' is not a number");
+  std::string many = "x,0\n";
+  for (int i = 0; i < 1001; ++i) many += "x" + std::to_string(i) + "," + std::to_string(i) + "\n";
+  const std::string wide = write("b.csv", many);
+  EXPECT_SAYS(
+      data::csv(wide, {.one_hot = {0}}),
+      "b.csv:1001: column 1: there are more than 1000 different texts up to here, expected at "
+      "most that in a column of `one_hot`");
+  EXPECT_SAYS(data::csv(wide, {.label = 0}), "expected at most that in a column of classes");
+  // The first line says whether classes are numbers.
+  EXPECT_SAYS(data::csv(write("c.csv", "1,2\n1,two\n")),
+              "c.csv:2: column 2: 'two' is not a number");
 }
 
 TEST_F(DataTest, CifarGivesImagesAndClasses) {

@@ -62,7 +62,8 @@ std::vector<std::string> csv_corpus() {
   return with_packed({"1,2,3\n4,5,6\n", "a,b\r\n0.5, -1e3\r\n+7,.25\r\n\r\n",
                       "\xef\xbb\xbf"
                       "1\n2",
-                      "1e308,1e-320\n", "nan,1\n", "1,2\n3\n", "\n", ""});
+                      "1e308,1e-320\n", "nan,1\n", "\"a\";\"b \"\"c\"\"\n\"\n1;NA\n", "1,2\n3\n",
+                      "\n", ""});
 }
 
 std::vector<std::string> idx_corpus() {

@@ -1,5 +1,7 @@
 #include "file_formats.h"
 
+#include <algorithm>
+
 #include "cifar.h"
 #include "config.h"
 #include "csv.h"
@@ -26,8 +28,21 @@ void read_values(const Reader& reader) {
 }
 
 void read_csv_file(const std::string& path) {
-  files::read_csv(path, false);
-  files::read_csv(path, true);
+  for (const char separator : {',', ';'}) {
+    for (const bool header : {false, true}) {
+      try {
+        const files::CsvTable table(path, {.header = header, .separator = separator});
+        std::vector<files::CsvTable::Reader> readers;
+        for (int64_t column = 0; column < std::min<int64_t>(table.columns(), 8); ++column) {
+          readers.push_back({.column = column, .text = [](int64_t, const std::string&) {}});
+          if (table.is_number(column))
+            readers.push_back({.column = column, .number = [](int64_t, double) {}, .missing = 0});
+        }
+        table.read(readers);
+      } catch (const Error&) {  // it may be of the other kind
+      }
+    }
+  }
 }
 void read_idx(const std::string& path) { read_values(files::IdxReader(path)); }
 void read_npy(const std::string& path) { read_values(files::NpyReader(path)); }

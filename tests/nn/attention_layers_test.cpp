@@ -316,6 +316,49 @@ TEST(AttentionLayers, EmbeddingsLimitNormsAndCountAsPyTorch) {
                "scale_grad_by_freq is of gradients that are not sparse, and sparse is set");
 }
 
+// Values of PyTorch 2.15.
+TEST(AttentionLayers, BagsScaleGradientsByFrequency) {
+  struct Row {
+    tn::nn::EmbeddingBagOptions options;
+    bool is_weighted;
+    std::vector<double> of_1, of_2, of_3;  // the gradients of the rows that index has
+  };
+  const Row rows[] = {
+      {{.mode = "sum"}, false, {5, 6, 7}, {5.5, 6.5, 7.5}, {7, 8, 9}},
+      {{.mode = "mean"}, false, {31 / 18., 38 / 18., 2.5}, {5.25, 6, 6.75}, {7 / 3., 8 / 3., 3}},
+      {{.mode = "sum", .padding_idx = 1}, false, {0, 0, 0}, {5.5, 6.5, 7.5}, {7, 8, 9}},
+      {{.mode = "mean", .padding_idx = 1}, false, {0, 0, 0}, {5.5, 6.5, 7.5}, {7, 8, 9}},
+      {{.mode = "sum"}, true, {50 / 3., 58 / 3., 22}, {31, 35, 39}, {35, 40, 45}},
+  };
+  for (const tn::Device device : devices()) {
+    SCOPED_TRACE(device.name());
+    const Tensor index = Tensor::from(std::vector<int64_t>{1, 2, 1, 1, 3, 2}, {6}, device),
+                 offsets = Tensor::from(std::vector<int64_t>{0, 2, 2, 5}, {4}, device),
+                 weights = tn::arange(1, 7, 1, tn::float64).to(device),
+                 slope = tn::arange(1, 13, 1, tn::float64).view({4, 3}).to(device);
+    for (Row row : rows) {
+      row.options.scale_grad_by_freq = true;
+      const Object layer = tn::nn::EmbeddingBag(4, 3, row.options).to(device).to(tn::float64);
+      const Tensor y = row.is_weighted ? layer(index, offsets, weights) : layer(index, offsets);
+      (y * slope).sum().backward();
+      std::vector<double> expected = {0, 0, 0};
+      for (const auto* own : {&row.of_1, &row.of_2, &row.of_3})
+        expected.insert(expected.end(), own->begin(), own->end());
+      expect_near(layer.tensor("weight").grad(), expected, 1e-12);
+    }
+  }
+  expect_error(
+      [] { tn::nn::EmbeddingBag(4, 3, {.mode = "max", .scale_grad_by_freq = true}); },
+      "scale_grad_by_freq is of sums and means whose gradients are not sparse, and mode is max");
+  expect_error(
+      [] {
+        tn::embedding_bag(tn::zeros({4, 3}), tn::zeros({2, 2}, tn::int64),
+                          {.sparse = true, .scale_grad_by_freq = true});
+      },
+      "embedding_bag: scale_grad_by_freq is of sums and means whose gradients are not sparse, and "
+      "sparse is set");
+}
+
 // Rows may be limited, or the table changed, between forward and backward: its values are not read.
 TEST(AttentionLayers, EmbeddingsKeepNoTable) {
   for (const tn::Device device : devices()) {

@@ -14,3 +14,8 @@ diff -u "$source/examples/hello_ops/hello_ops.hpp" "$target/hello_ops.hpp" || {
   echo "hello_ops_build: examples/hello_ops/hello_ops.hpp is not what \`tenon header\` writes" >&2
   exit 1
 }
+# A library that was found by a relative path has its plugins beside it all the same.
+(cd "$target/install" && env -u TENON_PLUGIN_PATH LD_LIBRARY_PATH=lib bin/tenon ops --json | grep -q '"matmul"') || {
+  echo "hello_ops_build: tenon of a relative LD_LIBRARY_PATH finds no plugins" >&2
+  exit 1
+}

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,7 +27,8 @@ inline namespace TENON_HIDDEN v0 {
 
 struct Description {
   // What an option may be: none, a bool, a number, a text, or a list of numbers, {3, 3}. Where the
-  // factory wants a list, a number stands for the list of it.
+  // factory wants a list, a number stands for the list of it; where it wants a tensor (the weights of
+  // classes), numbers stand for a float32 tensor of one dimension.
   struct Value {
     using Held = std::variant<None, bool, int64_t, double, std::string, std::vector<int64_t>,
                               std::vector<double>>;
@@ -230,6 +232,11 @@ class Builder {
     constexpr uint32_t kList = 1u << TN_KIND_INTS | 1u << TN_KIND_FLOATS;
     const bool listed = (argument.kinds & kList) != 0 && (argument.kinds & kOne) == 0;
     const bool floats = argument.type.starts_with("float");
+    if ((argument.kinds >> TN_KIND_TENSOR & 1) != 0 && (argument.kinds & (kOne | kList)) == 0) {
+      if (std::optional<Tensor> tensor = tensor_of(value)) {
+        return to_value(tensors_.emplace_back(std::move(*tensor)));
+      }
+    }
     if (const auto* one = std::get_if<int64_t>(&value.held); one && listed) {
       return list_of(std::vector<int64_t>{*one}, floats);
     }
@@ -240,6 +247,22 @@ class Builder {
       return list_of(*ints, floats);
     }
     return std::visit([](const auto& held) { return to_value(held); }, value.held);
+  }
+  // float32 of numbers; nothing of what is none.
+  static std::optional<Tensor> tensor_of(const Description::Value& value) {
+    std::vector<float> numbers;
+    if (const auto* whole = std::get_if<int64_t>(&value.held)) {
+      numbers = {float(*whole)};
+    } else if (const auto* one = std::get_if<double>(&value.held)) {
+      numbers = {float(*one)};
+    } else if (const auto* ints = std::get_if<std::vector<int64_t>>(&value.held)) {
+      for (const int64_t number : *ints) numbers.push_back(float(number));
+    } else if (const auto* floats = std::get_if<std::vector<double>>(&value.held)) {
+      for (const double number : *floats) numbers.push_back(float(number));
+    } else {
+      return {};
+    }
+    return Tensor::from(numbers);
   }
   tn_value list_of(const std::vector<int64_t>& ints, bool floats) {
     if (floats) return to_value(float_lists_.emplace_back(ints.begin(), ints.end()));
@@ -265,6 +288,7 @@ class Builder {
   std::vector<tn_value> values_;  // into the description, and into the lists below
   std::deque<std::vector<int64_t>> int_lists_;
   std::deque<std::vector<double>> float_lists_;
+  std::deque<Tensor> tensors_;
 };
 
 // The layers below one root, which is named `root`.

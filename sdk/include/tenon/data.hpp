@@ -4,8 +4,10 @@
 // own are in data/loader.hpp and data/datasets.hpp.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,23 +32,76 @@ struct Dataset {
   std::pair<Tensor, Tensor> get_batch(const std::vector<int64_t>& indices) const;
 };
 
-struct CsvOptions {
-  int64_t label = -1;                 // the column of y; from the end where negative
-  double scale = 1;                   // of the other columns
-  bool header = false;                // the first line holds names
-  std::vector<int64_t> targets = {};  // columns of numbers to learn, in the place of the label
+// A column of a table: its number from 0, from the end where it is negative, or its name in the
+// header.
+class Column {
+ public:
+  template <std::integral I>
+  Column(I number) : number_(int64_t(number)) {}
+  Column(const char* name) : name_(name) {}
+  Column(std::string name) : name_(std::move(name)) {}
+
+  int64_t in(const Object& file) const {
+    return name_ ? file.invoke<int64_t>("column", *name_) : number_;
+  }
+
+ private:
+  int64_t number_ = 0;
+  std::optional<std::string> name_;
 };
 
-// x: float32 [lines, columns - 1], y: int64 [lines]; with targets float32 [lines, the others] and
-// [lines, targets]. The file may be packed by gzip. Errors name file and line.
+struct CsvOptions {
+  Column label = -1;                   // of y
+  double scale = 1;                    // of the numbers of x
+  bool header = false;                 // the first line holds the names of the columns
+  std::vector<Column> targets = {};    // numbers to learn, in the place of the label
+  std::vector<Column> skip = {};       // not read
+  std::vector<Column> one_hot = {};    // of texts: in x a column of 0 and 1 for each text, sorted
+  std::optional<double> missing = {};  // what an empty field of x, NA, nan, null or ? stands for
+  char separator = ',';
+};
+
+namespace detail {
+
+inline std::vector<int64_t> columns_in(const Object& file, const std::vector<Column>& columns) {
+  std::vector<int64_t> numbers;
+  for (const Column& column : columns) numbers.push_back(column.in(file));
+  return numbers;
+}
+inline Object csv_file(const std::string& path, const CsvOptions& options) {
+  return Object::create("CsvFile", path, options.header, std::string(1, options.separator));
+}
+
+}  // namespace detail
+
+// x: float32 [lines, the other columns], y: int64 [lines]; with targets y is float32 [lines,
+// targets]. The labels are classes from 0, or texts, whose places among `csv_classes` y has. The
+// file may be packed by gzip. Fields may have quotes (RFC 4180). Errors name file and line.
 inline Dataset csv(const std::string& path, const CsvOptions& options = {}) {
-  const Object file = Object::create("CsvFile", path, options.header);
-  if (!options.targets.empty()) {
-    return {file.invoke("inputs", options.targets, options.scale),
-            file.invoke("targets", options.targets)};
+  const Object file = detail::csv_file(path, options);
+  std::vector<int64_t> skip = detail::columns_in(file, options.skip);
+  const std::vector<int64_t> targets = detail::columns_in(file, options.targets);
+  const int64_t label = options.label.in(file);
+  if (targets.empty()) {
+    skip.push_back(label);
+  } else {
+    skip.insert(skip.end(), targets.begin(), targets.end());
   }
-  return {file.invoke("features", options.label, options.scale),
-          file.invoke("labels", options.label)};
+  const std::vector<int64_t> one_hot = detail::columns_in(file, options.one_hot);
+  Dataset read;
+  read.x = file.invoke("inputs", skip, one_hot, options.scale, options.missing);
+  read.y = targets.empty() ? file.invoke("labels", label) : file.invoke("targets", targets);
+  return read;
+}
+
+// The names of the classes of a column of texts, sorted: that of `y[i]` is at its place. None where
+// the column has the numbers of classes.
+inline std::vector<std::string> csv_classes(const std::string& path,
+                                            const CsvOptions& options = {}) {
+  const Object file = detail::csv_file(path, options);
+  tn_value given = file.invoke<tn_value>("classes", options.label.in(file));
+  const tenon::detail::ValueReleaser releaser{given};
+  return {given.as.strings, given.as.strings + given.count};
 }
 
 struct CifarOptions {

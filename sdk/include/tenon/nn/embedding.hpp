@@ -32,7 +32,8 @@ inline Object Embedding(Int num_embeddings, Int embedding_dim, const EmbeddingOp
 // layer(x, offsets, per_sample_weights): sums, means or maxima (mode) of rows of weight
 // [num_embeddings, embedding_dim], normal at first: a bag for each row of x [bags, n], or beginning
 // at each of offsets [bags] in x [n], the last of which ends the last bag with include_last_offset.
-// The row padding_idx is 0 at first, and belongs to no bag. sparse, max_norm: as Embedding's.
+// The row padding_idx is 0 at first, and belongs to no bag. sparse, max_norm, scale_grad_by_freq:
+// as Embedding's.
 struct EmbeddingBagOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string mode = "mean";
@@ -41,8 +42,9 @@ struct EmbeddingBagOptions {
   bool sparse = false;
   std::optional<Float> max_norm = {};
   Float norm_type = 2.0;
+  bool scale_grad_by_freq = false;
 };
-inline Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const EmbeddingBagOptions& options = {}) { return Object::create("EmbeddingBag", {num_embeddings, embedding_dim, options.mode, options.include_last_offset, options.padding_idx, options.sparse, options.max_norm, options.norm_type}); }
+inline Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const EmbeddingBagOptions& options = {}) { return Object::create("EmbeddingBag", {num_embeddings, embedding_dim, options.mode, options.include_last_offset, options.padding_idx, options.sparse, options.max_norm, options.norm_type, options.scale_grad_by_freq}); }
 // x [.., n, embedding_dim] plus the first n rows of weight [num_embeddings, embedding_dim], normal
 // at first.
 inline Object PositionalEmbedding(Int num_embeddings, Int embedding_dim) { return Object::create("PositionalEmbedding", {num_embeddings, embedding_dim}); }

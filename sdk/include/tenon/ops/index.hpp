@@ -61,7 +61,8 @@ inline Tensor embedding_renorm_(const Tensor& weight, const Tensor& index, Float
 // Sums, means or maxima (mode) of rows of weight: a bag for each row of index [bags, n], or
 // beginning at each of offsets [bags] in index [n]; with include_last_offset the last of offsets is
 // where the last bag ends. The row padding_idx, from the end where negative, belongs to no bag and
-// gets no gradient. sparse: as embedding's.
+// gets no gradient. sparse: as embedding's. scale_grad_by_freq: the gradient of a row is divided by
+// how often index has it.
 struct EmbeddingBagOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string mode = "mean";
@@ -69,9 +70,10 @@ struct EmbeddingBagOptions {
   bool include_last_offset = false;
   std::optional<Int> padding_idx = {};
   bool sparse = false;
+  bool scale_grad_by_freq = false;
 };
-inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets = {}, const EmbeddingBagOptions& options = {}) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, offsets, options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse}); }
-inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const EmbeddingBagOptions& options) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, Tensor(), options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse}); }
+inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets = {}, const EmbeddingBagOptions& options = {}) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, offsets, options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse, options.scale_grad_by_freq}); }
+inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const EmbeddingBagOptions& options) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, Tensor(), options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse, options.scale_grad_by_freq}); }
 // index [..] to int64 [.., num_classes], 1 at its class. num_classes -1: one more than the largest
 // class, for which the call waits for the device.
 inline Tensor one_hot(const Tensor& index, Int num_classes = -1) { return detail::call<Tensor>(detail::op<"one_hot">, {index, num_classes}); }
