@@ -6,6 +6,7 @@
 
 #include "autograd/record.h"
 #include "primitive/loop.h"
+#include "registry/recording.h"
 #include "tensor/rows.h"
 #include "tensor/view.h"
 
@@ -38,6 +39,12 @@ Leaf* leaf_of(Tensor* t) {
   return made.take();
 }
 
+// For compiled functions, before it is so.
+void note_requires_grad(const Tensor* t, bool on) {
+  if (t->requires_grad() == on || !note_watched_requires_grad(t, on)) return;
+  if (thread_state.recording != nullptr) thread_state.recording->see_requires_grad(t, on);
+}
+
 }  // namespace
 
 Status set_requires_grad(Tensor* t, bool on) {
@@ -46,8 +53,8 @@ Status set_requires_grad(Tensor* t, bool on) {
     return error(TN_FAILED_PRECONDITION,
                  "requires_grad: {} is not a leaf; detach it to leave the graph", tensor_text(t));
   }
-  if (t->requires_grad() != on) note_watched_change(t);
   if (!on) {
+    note_requires_grad(t, false);
     t->flags &= ~uint32_t{TN_TENSOR_REQUIRES_GRAD};
     return nullptr;
   }
@@ -62,6 +69,7 @@ Status set_requires_grad(Tensor* t, bool on) {
                  tensor_text(t));
   }
   leaf_of(t);
+  note_requires_grad(t, true);
   t->flags |= TN_TENSOR_REQUIRES_GRAD;
   return nullptr;
 }

@@ -324,6 +324,30 @@ void GraphRecorder::see_strided(const tn_storage* storage) {
   });
 }
 
+void GraphRecorder::see_requires_grad(const Tensor* tensor, bool on) {
+  note([&] {
+    ++flag_changes_;
+    flags_[tensor] += on ? 1 : -1;
+  });
+}
+
+// Whether what it holds is as it was when the call began. What was frozen only for a while is: the
+// gradients that were not computed meanwhile are not in the graph.
+bool GraphRecorder::are_tensors_as_before() {
+  const uint64_t changes = watched_changes.load(std::memory_order_relaxed);
+  if (changes - graph_->watched_changes_then != flag_changes_) return false;
+  if (flag_changes_ == 0) return true;
+  for (const auto& [tensor, turned_on] : flags_) {
+    if (turned_on != 0) return false;
+  }
+  graph_->watched_changes_then = changes;
+  for (GraphStorage& s : graph_->storages) {
+    if (s.kind == Where::kOutside)
+      s.watched_then = s.storage->watched.load(std::memory_order_relaxed);
+  }
+  return true;
+}
+
 void GraphRecorder::see_node(uint64_t sequence) {
   if (sequence < first_node_) refuse("backward: goes through calls from before the function");
 }
@@ -456,8 +480,7 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_arg
              std::ranges::any_of(graph_->objects, [](const WatchedObject& w) {
                return *w.changes != w.changes_then;
              });
-    if (reason_.empty() &&
-        graph_->watched_changes_then != watched_changes.load(std::memory_order_relaxed)) {
+    if (reason_.empty() && !are_tensors_as_before()) {
       *again = true;
       refuse("requires_grad, the history, the device or a hook of a tensor was changed meanwhile");
     }

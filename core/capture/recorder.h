@@ -51,6 +51,7 @@ class GraphRecorder final : public Recording {
   void see_gradient(Counted* leaf, const Tensor* grad, bool replaced) override;
   void see_object(Counted* object, const uint64_t* changes, const bool* training) override;
   void see_strided(const tn_storage* storage) override;
+  void see_requires_grad(const Tensor* tensor, bool on) override;
   void see_node(uint64_t sequence) override;
   void see_random(uint64_t seed, uint64_t offset, bool is_set) noexcept override;
   void refuse(std::string reason) override;
@@ -68,6 +69,7 @@ class GraphRecorder final : public Recording {
   void bind(Step* step, const tn_tensor* holder, tn_value* argument, tn_scalar* parameter,
             bool as_float);
   void refuse_shared_memory(bool* again);
+  bool are_tensors_as_before();
   Status plan(bool is_exact);
   void finish_leaves();
   void finish_results(std::span<tn_tensor* const> results);
@@ -93,6 +95,9 @@ class GraphRecorder final : public Recording {
     uint64_t seed, begin;  // the state in which the function began, once it asked for one
     bool asked, mixed;     // mixed: another thread takes numbers, too
   } random_{};
+  // How often the function turned requires_grad of a tensor on, less how often off; and all changes.
+  std::unordered_map<const Tensor*, int64_t> flags_;
+  uint64_t flag_changes_ = 0;
   int64_t next_random_ = 0;    // the number of the next random launch
   std::vector<bool> is_used_;  // storages, by a step
   std::string reason_;

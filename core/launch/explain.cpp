@@ -9,27 +9,25 @@
 
 namespace tenon {
 
-namespace {
-
-// A call in the recording. Plain members, so that giving up a recording needs no memory: a tree of
-// a JSON library may.
-struct Entry {
-  std::string name, device;
-  std::vector<std::string> args;               // as JSON
-  std::vector<std::string> refusals, kernels;  // as JSON
-  std::vector<std::string> notes;
-  bool decomposed = false;
-  std::list<Entry> calls;
-};
-
-}  // namespace
-
 // The calls that are open, outermost first, the first is the document's root.
 struct Recorder {
+  // A call in the recording. Plain members, so that giving up a recording needs no memory: a tree of
+  // a JSON library may.
+  struct Entry {
+    std::string name, device;
+    std::vector<std::string> args;               // as JSON
+    std::vector<std::string> refusals, kernels;  // as JSON
+    std::vector<std::string> notes;
+    bool decomposed = false;
+    std::list<Entry> calls;
+  };
+
   std::list<Entry> open;
 };
 
 namespace {
+
+using Entry = Recorder::Entry;
 
 std::atomic<uint64_t> counters[static_cast<size_t>(Counter::kCount)];
 constexpr const char* kCounterNames[] = {"fallbacks", "layout_copies", "decompositions"};

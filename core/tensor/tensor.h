@@ -131,6 +131,15 @@ inline void note_watched_change(const Tensor* t) {
   t->storage->watched.fetch_add(1, std::memory_order_relaxed);
   watched_changes.fetch_add(1, std::memory_order_relaxed);
 }
+// That requires_grad becomes `on`. Each tensor adds a number of its own and takes it away again, so
+// that one which is frozen for a while has changed nothing. Gives whether anybody watches.
+inline bool note_watched_requires_grad(const Tensor* t, bool on) {
+  if (t->storage->watched.load(std::memory_order_relaxed) == 0) return false;
+  const auto own = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(t) >> 4) * 2654435761u | 1u;
+  t->storage->watched.fetch_add(on ? own : 0u - own, std::memory_order_relaxed);
+  watched_changes.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
 
 // "[64, 100] float32 on acme:0"
 std::string tensor_text(const tn_tensor* t);

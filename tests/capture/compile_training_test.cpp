@@ -226,6 +226,59 @@ TEST_P(CompiledTraining, AnotherModelIsFrozenAndThawed) {
                     "2 recordings, 38 replays");
 }
 
+// The generator's step of an adversarial training, which freezes the other model until it ends.
+TEST_P(CompiledTraining, AnAdversaryIsFrozenMeanwhile) {
+  struct Pair {
+    tn::Object generator, judge;
+    tn::optim::Optimizer g_step, d_step;
+    Tensor teach_judge(const Tensor& real, const Tensor& noise) {
+      d_step.zero_grad();
+      const Tensor loss =
+          tn::softplus(-judge(real)).mean() + tn::softplus(judge(generator(noise).detach())).mean();
+      loss.backward();
+      d_step.step();
+      return loss.detach() * 1;
+    }
+    Tensor teach_generator(const Tensor& noise) {
+      judge.requires_grad_(false);
+      g_step.zero_grad();
+      const Tensor loss = tn::softplus(-judge(generator(noise))).mean();
+      loss.backward();
+      g_step.step();
+      judge.requires_grad_();
+      return loss.detach() * 1;
+    }
+  };
+  const auto make = [&] {
+    tn::manual_seed(5);
+    Pair pair{nn::Sequential(nn::Linear(12, 8), nn::ReLU(), nn::Linear(8, 12)).to(d),
+              nn::Sequential(nn::Linear(12, 8), nn::Tanh(), nn::Linear(8, 1)).to(d)};
+    pair.g_step = tn::optim::Adam(pair.generator.parameters(), {.lr = 0.02});
+    pair.d_step = tn::optim::SGD(pair.judge.parameters(), {.lr = 0.1});
+    return pair;
+  };
+  for (const bool both : {true, false}) {  // or the judge's step alone
+    SCOPED_TRACE(both);
+    Pair eager = make(), compiled = make();
+    auto judge = tn::compile([&](Tensor x, Tensor z) { return compiled.teach_judge(x, z); });
+    auto generator = tn::compile([&](Tensor z) { return compiled.teach_generator(z); });
+    for (int i = 0; i < 12; ++i) {
+      const Tensor real = batch(8, i, d), noise = batch(8, 50 + i, d);
+      expect_same_bits(judge(real, noise), eager.teach_judge(real, noise));
+      expect_same_bits(both ? generator(noise) : compiled.teach_generator(noise),
+                       eager.teach_generator(noise));
+      for (const Tensor& p : compiled.judge.parameters()) EXPECT_TRUE(p.requires_grad());
+    }
+    const auto a = eager.judge.parameters(), b = compiled.judge.parameters();
+    for (size_t k = 0; k < a.size(); ++k) {
+      expect_same_bits(b[k], a[k]);
+      expect_same_bits(b[k].grad(), a[k].grad());
+    }
+    expect_described(judge, "1 recordings, 11 replays");
+    if (both) expect_described(generator, "2 recordings, 10 replays");
+  }
+}
+
 // A leaf that the function makes comes and goes before one whose gradient was there.
 TEST_P(CompiledTraining, LeavesOfItsOwnBesideThoseThatStay) {
   const Tensor w = batch(1, 1, d).requires_grad_(), v = w.detach().clone().requires_grad_();

@@ -89,4 +89,57 @@ TEST(Print, NamesDevicesAndTheGraph) {
   EXPECT_EQ(out.str(), "tensor([1.]) ReLU() int64 cpu [2, 3]");
 }
 
+// What PyTorch 2.15 prints with these options.
+TEST(Print, WithOptions) {
+  load_all();
+  const Tensor x = tn::tensor({1.f / 3, 2.5f, -3e-3f}), ten = tn::arange(0, 10),
+               sevenths = tn::arange(0, 12, 1, tn::float32) / 7;
+  struct Row {
+    tn::PrintOptions options;
+    Tensor tensor;
+    const char* text;
+  };
+  const Row rows[] = {
+      {{.precision = 8}, x, "tensor([ 0.33333334,  2.50000000, -0.00300000])"},
+      {{.precision = 2}, x, "tensor([ 0.33,  2.50, -0.00])"},
+      {{.precision = 0}, x, "tensor([ 0,  2, -0])"},
+      {{.sci_mode = true}, x, "tensor([ 3.3333e-01,  2.5000e+00, -3.0000e-03])"},
+      {{.sci_mode = false}, tn::tensor({0.1f, 1000.f}), "tensor([   0.1000, 1000.0000])"},
+      {{.sci_mode = false}, tn::tensor({1.f, 2000.f}), "tensor([   1., 2000.])"},
+      {{.sci_mode = true}, tn::tensor({1.f, 20.f}), "tensor([1.0000e+00, 2.0000e+01])"},
+      {{.threshold = 5}, ten, "tensor([0, 1, 2,  ..., 7, 8, 9])"},
+      {{.threshold = 5, .edgeitems = 1}, ten, "tensor([0,  ..., 9])"},
+      {{.threshold = 4, .edgeitems = 1},
+       sevenths.view({3, 4}),
+       "tensor([[0.0000,  ..., 0.4286],\n        ...,\n        [1.1429,  ..., 1.5714]])"},
+      {{.linewidth = 40},
+       sevenths,
+       "tensor([0.0000, 0.1429, 0.2857, 0.4286,\n        0.5714, 0.7143, 0.8571, 1.0000,\n"
+       "        1.1429, 1.2857, 1.4286, 1.5714])"},
+      {{.linewidth = 40},
+       tn::arange(0, 3, 1, tn::float64) / 7,
+       "tensor([0.0000, 0.1429, 0.2857],\n       dtype=float64)"},
+  };
+  const tn::PrintOptions first = {
+      .precision = 4, .threshold = 1000, .edgeitems = 3, .linewidth = 80};
+  for (const Row& row : rows) {
+    tn::set_printoptions(row.options);
+    EXPECT_EQ(row.tensor.to_string(), row.text);
+    tn::set_printoptions(first);
+  }
+  // What is absent stays.
+  tn::set_printoptions({.precision = 1});
+  tn::set_printoptions({.linewidth = 30});
+  EXPECT_EQ(x.to_string(), "tensor([ 0.3,  2.5, -0.0])");
+  tn::set_printoptions({.precision = 64, .sci_mode = false});
+  EXPECT_EQ(tn::tensor({-1e308}, tn::float64).to_string().substr(0, 40),
+            "tensor([-1000000000000000010979063629440");  // 309 digits
+  tn::set_printoptions(first);
+  expect_error([] { tn::set_printoptions({.precision = 65}); },
+               "set_printoptions: precision is 65, expected 0 to 64");
+  expect_error([] { tn::set_printoptions({.precision = 2, .edgeitems = 0}); },
+               "set_printoptions: edgeitems is 0, expected 1 to ");
+  EXPECT_EQ(x.to_string(), "tensor([ 0.3333,  2.5000, -0.0030])");  // an error changes nothing
+}
+
 }  // namespace

@@ -134,6 +134,20 @@ TEST_F(Loader, TensorDatasetHasAnyNumberOfFields) {
   EXPECT_SAYS(all.get(3), "item 3 of 3");
 }
 
+// Batches that have lost the dimension of items.
+struct Flat {
+  Tensor value;
+  int64_t size() const { return 3; }
+  Tensor get_batch(const std::vector<int64_t>&) const { return value; }
+};
+TEST_F(Loader, ABatchOfOneHasOneItem) {
+  EXPECT_SAYS(data::Subset(Flat{tensor(1.f)}, {1})[0],
+              "get_batch of one index gives a tensor of sizes [], expected 1 as the first of them");
+  EXPECT_SAYS(data::Subset(Flat{zeros({2, 3})}, {1})[0],
+              "gives a tensor of sizes [2, 3], expected 1");
+  EXPECT_EQ(data::Subset(Flat{zeros({1, 3})}, {1})[0].sizes(), (Ints{3}));
+}
+
 TEST_F(Loader, DatasetsAreMadeOfOthers) {
   const data::Subset part(Points(), {9, 2, 4});
   data::DataLoader of_part(part, {.batch_size = 2});

@@ -170,6 +170,19 @@ TEST_F(Build, NumbersBecomeWhatTheSchemaWants) {
       1.0);
 }
 
+// As weights of classes are tensors.
+TEST_F(Build, NumbersBecomeTensors) {
+  const auto weight = [](const Description::Value& value) {
+    return tn::build_layer({"CrossEntropyLoss", {{"weight", value}}}).tensor("weight");
+  };
+  EXPECT_EQ(weight({1, 4}).dtype(), tn::float32);
+  EXPECT_EQ(weight({1, 4}).to_vector<float>(), (std::vector<float>{1, 4}));
+  EXPECT_EQ(weight({0.5, 4.0, 1.0}).to_vector<float>(), (std::vector<float>{0.5, 4, 1}));
+  EXPECT_EQ(weight(2).sizes(), (tn::Ints{1}));
+  EXPECT_EQ(weight(2.5).to_vector<float>(), (std::vector<float>{2.5}));
+  EXPECT_NE(refused({"CrossEntropyLoss", {{"weight", "2"}}}).find("'weight'"), std::string::npos);
+}
+
 TEST_F(Build, NoneIsAnOption) {
   EXPECT_EQ(tn::build_layer({"RMSNorm", {{"normalized_shape", 3}, {"eps", tn::none}}}).to_string(),
             tn::build_layer({"RMSNorm", {{"normalized_shape", 3}}}).to_string());
