@@ -27,7 +27,7 @@ constexpr Kernel kKernels[] = {
     {TN_PRIM_FILL, "fill", fill, kUsualTraits, 0},
     {TN_PRIM_IOTA, "iota", iota, kUsualTraits, 0},
     {TN_PRIM_GATHER, "gather", gather, kUsualTraits, 0},
-    {TN_PRIM_SCATTER, "scatter", scatter, kUsualTraits, 0},
+    {TN_PRIM_SCATTER, "scatter", scatter, kUsualTraits | TN_KERNEL_STRIDED_OUTPUT, 0},
     {TN_PRIM_SORT, "sort", sort, kUsualTraits, 0},
     {TN_PRIM_RANDOM_BITS, "random_bits", random_bits, kUsualTraits, 0},
     {TN_PRIM_NONZERO, "nonzero", nonzero, TN_KERNEL_DETERMINISTIC, 0},  // waits for the count

@@ -1,5 +1,5 @@
-// gather and scatter. Both walk over the index tensor: there the one side has an element, and the
-// other side (`indexed`) has one where the position along `dim` is replaced by the index.
+// gather and scatter. Both walk over the index: there one side has an element, and the other
+// (`indexed`) has one at the index along `dim`. scatter looks at all indices before it writes.
 #include "kernel.h"
 
 namespace ref {
@@ -29,26 +29,26 @@ static tn_status* walk(const char* name, const tn_call* call, const tn_tensor* i
 
 tn_status* gather(const tn_call* call) {
   const tn_tensor* x = call->args[0].as.tensor;
-  View from(x), to(call->outputs[0]);
   const tn_dtype type = register_type(x->dtype);
+  View from(x), to(call->outputs[0]);
   const auto read = [&] { to.store(from.load(type), type); };
   return walk("gather", call, call->args[2].as.tensor, to, from, x->sizes, read);
 }
 
 tn_status* scatter(const tn_call* call) {
-  const tn_tensor* y = call->outputs[0];
+  const tn_tensor *y = call->outputs[0], *index = call->args[0].as.tensor;
   View from(call->args[2].as.tensor), to(y);
   const tn_dtype type = register_type(y->dtype);
   const bool add = call->args[3].as.i != 0;
   const auto write = [&] {
-    Register value = from.load(type);
-    const Register old = to.load(type);
+    Register value = from.load(type), old = to.load(type);
     if (add && type == TN_FLOAT32) value.f += old.f;
     if (add && type == TN_FLOAT64) value.d += old.d;
     if (add && (type == TN_INT64 || type == TN_BOOL)) value.i += old.i;
     to.store(value, type);
   };
-  return walk("scatter", call, call->args[0].as.tensor, from, to, y->sizes, write);
+  tn_status* wrong = walk("scatter", call, index, from, to, y->sizes, [] {});
+  return wrong ? wrong : walk("scatter", call, index, from, to, y->sizes, write);
 }
 
 }  // namespace ref

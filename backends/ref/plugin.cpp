@@ -20,7 +20,7 @@ constexpr Kernel kKernels[] = {
     {TN_PRIM_FILL, "fill", launch, fill, kPure, 0},
     {TN_PRIM_IOTA, "iota", launch, iota, kPure, 0},
     {TN_PRIM_GATHER, "gather", launch, gather, kPure, 0},
-    {TN_PRIM_SCATTER, "scatter", launch, scatter, kPure, 0},
+    {TN_PRIM_SCATTER, "scatter", launch, scatter, kPure | TN_KERNEL_STRIDED_OUTPUT, 0},
     {TN_PRIM_RANDOM_BITS, "random_bits", launch, random_bits, kPure, 0},
     {TN_PRIM_NONZERO, "nonzero", launch_nonzero, nonzero, TN_KERNEL_DETERMINISTIC, 0},
 };

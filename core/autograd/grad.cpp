@@ -41,8 +41,8 @@ Leaf* leaf_of(Tensor* t) {
 
 // For compiled functions, before it is so.
 void note_requires_grad(const Tensor* t, bool on) {
-  if (t->requires_grad() == on || !note_watched_requires_grad(t, on)) return;
   if (thread_state.recording != nullptr) thread_state.recording->see_requires_grad(t, on);
+  if (t->requires_grad() != on) note_watched_requires_grad(t, on);
 }
 
 }  // namespace

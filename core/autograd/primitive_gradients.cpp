@@ -3,6 +3,7 @@
 // needs to be saved is said in its row.
 #include <algorithm>
 
+#include "autograd/inplace.h"
 #include "autograd/prim.h"
 #include "autograd/view_nodes.h"
 #include "base/text.h"
@@ -422,6 +423,18 @@ Status record_strided(const Op& op, Values args, std::span<tn_value> results, bo
   return record_view(&op, args, results);
 }
 
+// In place: what scatter gives is copied, as gradients see it.
+Status record_scatter_into(const Op&, Values args, std::span<tn_value> results, bool* taken) {
+  *taken = true;
+  Tensor* x = tensor_at(args, 0);
+  const TensorRef y =
+      prim::scatter(x, int_at(args, 1), tensor_at(args, 2), tensor_at(args, 3), bool_at(args, 4));
+  TN_TRY(copy_recorded(x, y.get()));
+  x->retain();
+  results[0] = tensor_value(x);
+  return nullptr;
+}
+
 Saves saves_of_fold(Values args) { return {int_at(args, 0) == TN_REDUCE_SUM ? 0u : 1u, false}; }
 
 const Row kRows[] = {
@@ -445,6 +458,7 @@ const Row kRows[] = {
     {TN_PRIM_EXPAND, [](Values) { return Saves{}; }, expand_gradient, nullptr},
     {TN_PRIM_SLICE, nullptr, nullptr, record_window},
     {TN_PRIM_AS_STRIDED, nullptr, nullptr, record_strided},
+    {TN_PRIM_SCATTER_INTO, nullptr, nullptr, record_scatter_into},
 };
 
 }  // namespace

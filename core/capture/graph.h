@@ -59,7 +59,7 @@ struct GraphStorage {
   uint64_t start = 0;             // kArgument, kGradient: where that began in it, in bytes
   uint64_t shift = 0;             // how much further behind it begins in `storage`
   std::vector<Place> places;
-  uint32_t watched_then = 0;  // kOutside: its counter of changes, when it was recorded
+  uint64_t watched_then = 0;  // kOutside: its counter of changes, when it was recorded
   bool is_written = false;    // by a step
   bool is_gradient =
       false;           // kLeft: of a gradient that stays where it is while its leaf alone holds it

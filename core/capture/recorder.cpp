@@ -156,7 +156,7 @@ uint32_t GraphRecorder::id_of(tn_storage* storage) {
   s.storage = StorageRef::retaining(storage);
   s.memory = storage->memory;
   ids_.emplace(storage, id);
-  uint32_t unwatched = 0;
+  uint64_t unwatched = 0;
   storage->watched.compare_exchange_strong(unwatched, 1, std::memory_order_relaxed);
   s.watched_then = storage->watched.load(std::memory_order_relaxed);
   return id;
@@ -324,8 +324,20 @@ void GraphRecorder::see_strided(const tn_storage* storage) {
   });
 }
 
+// Also where it changes nothing: a replay does not set it again, so it has to be as it is now. What the
+// function made is its own, and what an argument shows is looked at elsewhere.
 void GraphRecorder::see_requires_grad(const Tensor* tensor, bool on) {
   note([&] {
+    {
+      const std::scoped_lock lock(mutex);
+      const auto known = ids_.find(tensor->storage);
+      const bool is_own = known != ids_.end()
+                              ? graph_->storages[known->second].kind != Where::kOutside
+                              : tensor->storage->born_in >= number_;
+      if (is_own) return;
+      id_of(tensor->storage);
+    }
+    if (tensor->requires_grad() == on) return;
     ++flag_changes_;
     flags_[tensor] += on ? 1 : -1;
   });

@@ -99,6 +99,7 @@ Json traits(uint32_t bits) {
   if ((bits & TN_KERNEL_DETERMINISTIC) != 0) names.push_back("deterministic");
   if ((bits & TN_KERNEL_SAME_BITS) != 0) names.push_back("same_bits");
   if ((bits & TN_KERNEL_EPILOGUE) != 0) names.push_back("epilogue");
+  if ((bits & TN_KERNEL_STRIDED_OUTPUT) != 0) names.push_back("strided_output");
   return names;
 }
 

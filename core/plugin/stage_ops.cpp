@@ -11,8 +11,9 @@ namespace {
 constexpr uint32_t kOpFlags = TN_OP_INPLACE | TN_OP_DYNAMIC | TN_OP_RANDOM | TN_OP_LIBRARY |
                               TN_OP_NO_GRADIENT | TN_OP_FUSED | TN_OP_KEEPS_HALVES | TN_OP_NUMBERS |
                               TN_OP_METHOD | TN_OP_VJP_SKIPS_ARGS | TN_OP_VJP_SKIPS_OUTPUTS;
-constexpr uint32_t kKernelTraits =
-    TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC | TN_KERNEL_SAME_BITS | TN_KERNEL_EPILOGUE;
+constexpr uint32_t kKernelTraits = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC |
+                                   TN_KERNEL_SAME_BITS | TN_KERNEL_EPILOGUE |
+                                   TN_KERNEL_STRIDED_OUTPUT;
 constexpr uint32_t kAllDtypes = (1u << 12) - 1;
 
 bool is_view_primitive(tn_primitive kind) {
@@ -248,6 +249,9 @@ Status check_claims(const tn_kernel_def& def, const std::string& what) {
   if ((def.traits & TN_KERNEL_EPILOGUE) != 0 && def.primitive != TN_PRIM_NONE &&
       def.primitive != TN_PRIM_MATMUL) {
     return invalid("{}: TN_KERNEL_EPILOGUE is for products and convolutions", what);
+  }
+  if ((def.traits & TN_KERNEL_STRIDED_OUTPUT) != 0 && def.primitive != TN_PRIM_SCATTER) {
+    return invalid("{}: TN_KERNEL_STRIDED_OUTPUT is for SCATTER", what);
   }
   if (def.primitive != TN_PRIM_NONE && def.order != nullptr) {
     return invalid("{}: the outputs of primitives are the host's to lay out", what);

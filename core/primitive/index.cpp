@@ -1,9 +1,12 @@
 // Primitives that index or make: gather, scatter, nonzero, iota, random_bits.
+#include <algorithm>
+
 #include "base/text.h"
 #include "primitive/convert.h"
 #include "primitive/loop.h"
 #include "primitive/primitives.h"
 #include "memory/memory.h"
+#include "registry/registry.h"
 #include "tensor/view.h"
 
 namespace tenon {
@@ -55,6 +58,37 @@ Status make_and_launch(tn_primitive kind, std::span<const tn_value> args,
   return nullptr;
 }
 
+// The arguments of a scatter that were looked at: dim from 0, and the index as int64.
+struct Scattering {
+  int32_t dim;
+  TensorRef index;
+};
+
+Status check_scatter(const char* what, Values args, Scattering* s) {
+  Tensor *x = tensor_at(args, 0), *index = tensor_at(args, 2), *src = tensor_at(args, 3);
+  TN_TRY(wrap_dim(what, int_at(args, 1), x->ndim, &s->dim));
+  TN_TRY(check_index(what, x, s->dim, index));
+  TN_TRY(whole_index(what, index, &s->index));
+  if (src->dtype == x->dtype && src->device == x->device && same_sizes(src, index)) return nullptr;
+  return invalid("{}: src is {}, expected {} {} on {}", what, tensor_text(src), sizes_text(index),
+                 dtype_name(x->dtype), device_text(x->device));
+}
+
+// Whether kernels of the device write to a part of a tensor as it lies.
+bool writes_strided(tn_device device) {
+  const KernelList* list = registry().primitive(TN_PRIM_SCATTER).find(device.type);
+  return list != nullptr && std::ranges::all_of(*list, [](const auto& kernel) {
+           return (kernel->def.traits & TN_KERNEL_STRIDED_OUTPUT) != 0;
+         });
+}
+
+// y has the values of x already.
+Status scatter_to(Tensor* y, const Scattering& s, Values args) {
+  if (s.index->numel == 0) return nullptr;
+  const tn_value call[4] = {tensor_value(s.index.get()), int_value(s.dim), args[3], args[4]};
+  return launch_primitive(TN_PRIM_SCATTER, y->device, call, {&y, 1});
+}
+
 // Sums of halves are rounded once, as those of the other primitives, however many elements one
 // index has.
 Status add_in_float32(Tensor* x, int32_t dim, Tensor* index, Tensor* src, Tensor** result) {
@@ -84,26 +118,41 @@ Status run_gather(Values args, Tensor** result) {
 }
 
 Status run_scatter(Values args, Tensor** result) {
-  Tensor *x = tensor_at(args, 0), *index = tensor_at(args, 2), *src = tensor_at(args, 3);
-  int32_t d;
-  TN_TRY(wrap_dim("scatter", int_at(args, 1), x->ndim, &d));
-  TN_TRY(check_index("scatter", x, d, index));
-  TensorRef whole;
-  TN_TRY(whole_index("scatter", index, &whole));
-  if (src->dtype != x->dtype || !(src->device == x->device) || !same_sizes(src, index)) {
-    return invalid("scatter: src is {}, expected {} {} on {}", tensor_text(src), sizes_text(index),
-                   dtype_name(x->dtype), device_text(x->device));
-  }
+  Tensor* x = tensor_at(args, 0);
+  Scattering s;
+  TN_TRY(check_scatter("scatter", args, &s));
   if (bool_at(args, 4) && is_half(x->dtype) && x->device.type != TN_DEVICE_META)
-    return add_in_float32(x, d, index, src, result);
+    return add_in_float32(x, s.dim, tensor_at(args, 2), tensor_at(args, 3), result);
   Tensor* made;
   TN_TRY(copy_to(x, x->device, TN_DTYPE_NONE, &made));
   TensorRef hold(made);
-  if (index->numel > 0) {
-    const tn_value call[4] = {tensor_value(whole.get()), int_value(d), args[3], args[4]};
-    TN_TRY(launch_primitive(TN_PRIM_SCATTER, x->device, call, {&made, 1}));
-  }
+  TN_TRY(scatter_to(made, s, args));
   *result = hold.take();
+  return nullptr;
+}
+
+Status run_scatter_into(Values args, Tensor** result) {
+  Tensor *x = tensor_at(args, 0), *src = tensor_at(args, 3);
+  Scattering s;
+  TN_TRY(check_scatter("scatter_", args, &s));
+  if (may_overlap(x))
+    return invalid("scatter_: x ({}) has elements that share memory", sizes_text(x));
+  // A kernel reads no memory that it writes.
+  const bool is_direct = ((x->flags & TN_TENSOR_CONTIGUOUS) != 0 || writes_strided(x->device)) &&
+                         !same_memory(x->storage, src->storage) &&
+                         !same_memory(x->storage, s.index->storage) &&
+                         !(bool_at(args, 4) && is_half(x->dtype));
+  if (is_direct || x->device.type == TN_DEVICE_META) {
+    x->bump_version();  // a kernel that fails may have written some of it
+    TN_TRY(scatter_to(x, s, args));
+  } else {
+    Tensor* made;
+    TN_TRY(run_scatter(args, &made));
+    const TensorRef hold(made);
+    TN_TRY(copy_into(x, made));
+  }
+  x->retain();
+  *result = x;
   return nullptr;
 }
 

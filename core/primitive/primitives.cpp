@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-constexpr tn_primitive kEnd = TN_PRIM_AS_STRIDED + 1;
+constexpr tn_primitive kEnd = TN_PRIM_SCATTER_INTO + 1;
 
 struct KindRow {
   tn_primitive kind;
@@ -59,6 +59,9 @@ constexpr KindRow kRows[] = {
     {TN_PRIM_AS_STRIDED,
      {"as_strided(Tensor(a) x, int[] sizes, int[] strides, int offset) -> Tensor(a)", 0,
       run_as_strided, nullptr}},
+    {TN_PRIM_SCATTER_INTO,
+     {"scatter_(Tensor(a!) x, int dim, Tensor index, Tensor src, bool add=False) -> Tensor(a!)", 0,
+      run_scatter_into, nullptr}},
 };
 
 struct Table {

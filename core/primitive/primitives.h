@@ -62,6 +62,7 @@ std::vector<tn_primitive> missing_primitives(int32_t device_type);
 [[nodiscard]] Status run_iota(Values args, Tensor** result);
 [[nodiscard]] Status run_gather(Values args, Tensor** result);
 [[nodiscard]] Status run_scatter(Values args, Tensor** result);
+[[nodiscard]] Status run_scatter_into(Values args, Tensor** result);
 [[nodiscard]] Status run_random_bits(Values args, Tensor** result);
 [[nodiscard]] Status run_nonzero(Values args, Tensor** result);
 [[nodiscard]] Status run_reshape(Values args, Tensor** result);  // copies where no view is possible

@@ -63,7 +63,7 @@ class Recording {
   virtual void see_object(Counted* object, const uint64_t* changes, const bool* training) = 0;
   // A view that counts from the beginning of this memory.
   virtual void see_strided(const tn_storage* storage) = 0;
-  // requires_grad of a tensor that compiled functions lean on is about to become another.
+  // requires_grad of a tensor is about to be set, perhaps to what it is.
   virtual void see_requires_grad(const Tensor* tensor, bool on) = 0;
   // Backward goes through a node, by its number.
   virtual void see_node(uint64_t sequence) = 0;

@@ -33,7 +33,7 @@ struct tn_storage {
   uint32_t born_in = 0;                // the number of a recording that was open then; 0: none was
   // 0: no compiled function leans on tensors that show it; else one more than how often these changed
   // in what is no value.
-  std::atomic<uint32_t> watched{0};
+  std::atomic<uint64_t> watched{0};
 
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
   void release() {

@@ -132,13 +132,16 @@ inline void note_watched_change(const Tensor* t) {
   watched_changes.fetch_add(1, std::memory_order_relaxed);
 }
 // That requires_grad becomes `on`. Each tensor adds a number of its own and takes it away again, so
-// that one which is frozen for a while has changed nothing. Gives whether anybody watches.
-inline bool note_watched_requires_grad(const Tensor* t, bool on) {
-  if (t->storage->watched.load(std::memory_order_relaxed) == 0) return false;
-  const auto own = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(t) >> 4) * 2654435761u | 1u;
-  t->storage->watched.fetch_add(on ? own : 0u - own, std::memory_order_relaxed);
+// that one which is frozen for a while has changed nothing. The numbers are addresses that are mixed
+// (the finalizer of SplitMix64), since addresses of tensors that were made in a row have equal sums.
+inline void note_watched_requires_grad(const Tensor* t, bool on) {
+  if (t->storage->watched.load(std::memory_order_relaxed) == 0) return;
+  uint64_t own = reinterpret_cast<uintptr_t>(t);
+  own = (own ^ own >> 30) * 0xbf58476d1ce4e5b9u;
+  own = (own ^ own >> 27) * 0x94d049bb133111ebu;
+  own = (own ^ own >> 31) | 1u;
+  t->storage->watched.fetch_add(on ? own : uint64_t{0} - own, std::memory_order_relaxed);
   watched_changes.fetch_add(1, std::memory_order_relaxed);
-  return true;
 }
 
 // "[64, 100] float32 on acme:0"

@@ -1,4 +1,5 @@
-// The CSV reader: one pass finds the rows, later ones read the columns that are asked for.
+// The CSV reader: one pass counts rows and columns, later ones read the columns that are asked for.
+// Nothing is kept of a row: a file may have many short ones.
 #include "csv.h"
 
 #include <algorithm>
@@ -22,18 +23,17 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// What programs write for a value that is not there.
-bool is_missing(std::string_view text) {
-  constexpr std::string_view kMissing[] = {"", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"};
-  return std::ranges::find(kMissing, text) != std::end(kMissing);
-}
-
 std::from_chars_result parse(std::string_view text, double& value) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   std::from_chars_result result = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_whole = result.ec == std::errc() && result.ptr == text.data() + text.size();
-  if (!is_whole && result.ec == std::errc()) result.ec = std::errc::invalid_argument;
-  if (is_whole && !std::isfinite(value)) result.ec = std::errc::invalid_argument;
+  const bool is_whole = result.ptr == text.data() + text.size();
+  if (is_whole && result.ec == std::errc::result_out_of_range && text.find("e-") != text.npos) {
+    value = 0;  // smaller than any that a double can hold
+    result.ec = std::errc();
+  }
+  const bool is_number = is_whole && result.ec != std::errc::invalid_argument;
+  if (!is_number || (result.ec == std::errc() && !std::isfinite(value)))
+    result.ec = std::errc::invalid_argument;
   return result;
 }
 
@@ -69,28 +69,41 @@ CsvTable::CsvTable(const std::string& path, const CsvFormat& format)
           path, printable(std::string_view(&format.separator, 1)));
   }
   text_ = Bytes(path).read_all();
-  size_t at = text_.starts_with("\xef\xbb\xbf") ? 3 : 0;
-  uint32_t line = 1;
-  if (format.header && at < text_.size()) {
-    for (bool is_last = false; !is_last;) {
-      const Field field = field_at(at, line, static_cast<int64_t>(names_.size()));
-      names_.push_back(field.value());
-      at = field.end + 1, line = field.line;
-      is_last = field.end >= text_.size() || text_[field.end] == '\n';
-    }
-    ++line;
-  }
-  while (at < text_.size() && !is_blank(at, text_.size())) {
-    const Row row{at, line};
-    const int64_t n = fields_of_row(at, line);
-    if (rows_.empty()) columns_ = n;
+  if (text_.starts_with("\xff\xfe") || text_.starts_with("\xfe\xff"))
+    raise(TN_DATA_LOSS, "{}: is UTF-16, expected UTF-8", path_);
+  Place place{text_.starts_with("\xef\xbb\xbf") ? size_t{3} : 0, 1};
+  if (format.header && place.at < text_.size()) read_header(&place);
+  first_row_ = place;
+  while (place.at < text_.size() && !is_blank(place.at, text_.size())) {
+    const uint32_t line = place.line;
+    const int64_t n = fields_of_row(&place);
+    if (rows_++ == 0) columns_ = n;
     if (n != columns_) {
-      raise(TN_DATA_LOSS, "{}:{}: {} {}, line {} has {}", path_, row.line, n,
-            n == 1 ? "field" : "fields", rows_[0].line, columns_);
+      raise(TN_DATA_LOSS, "{}:{}: {} {}, line {} has {}", path_, line, n,
+            n == 1 ? "field" : "fields", first_row_.line, columns_);
     }
-    rows_.push_back(row);
   }
-  if (rows_.empty()) raise(TN_DATA_LOSS, "{}: has no rows", path_);
+  if (rows_ == 0)
+    raise(TN_DATA_LOSS, "{}: has no rows{}", path_, format.header ? " behind its header" : "");
+  // A line without names may be a remark.
+  const auto n_names = static_cast<int64_t>(names_.size());
+  if (n_names > 1 && n_names != columns_) {
+    raise(TN_DATA_LOSS, "{}: the header has {} names, line {} has {} {}", path_, n_names,
+          first_row_.line, columns_, columns_ == 1 ? "field" : "fields");
+  }
+}
+
+void CsvTable::read_header(Place* place) {
+  for (bool is_last = false; !is_last;) {
+    const Field field = field_at(place->at, place->line, static_cast<int64_t>(names_.size()));
+    names_.push_back(field.value());
+    const auto [known, is_new] =
+        numbers_.try_emplace(names_.back(), static_cast<int64_t>(names_.size()) - 1);
+    if (!is_new) known->second = -1;
+    *place = {field.end + 1, field.line};
+    is_last = field.end >= text_.size() || text_[field.end] == '\n';
+  }
+  ++place->line;
 }
 
 // Whether nothing but empty lines is there.
@@ -141,19 +154,19 @@ CsvTable::Field CsvTable::field_at(size_t begin, uint32_t line, int64_t column) 
   return field;
 }
 
-int64_t CsvTable::fields_of_row(size_t& at, uint32_t& line) const {
-  const size_t end = std::min(text_.find('\n', at), text_.size());
-  if (is_blank(at, end)) raise(TN_DATA_LOSS, "{}:{}: the line is empty", path_, line);
-  const std::string_view whole = std::string_view(text_).substr(at, end - at);
+int64_t CsvTable::fields_of_row(Place* place) const {
+  const size_t end = std::min(text_.find('\n', place->at), text_.size());
+  if (is_blank(place->at, end)) raise(TN_DATA_LOSS, "{}:{}: the line is empty", path_, place->line);
+  const std::string_view whole = std::string_view(text_).substr(place->at, end - place->at);
   if (whole.find('"') == whole.npos) {
-    at = end + 1, ++line;
+    *place = {end + 1, place->line + 1};
     return std::ranges::count(whole, format_.separator) + 1;
   }
   for (int64_t column = 0;; ++column) {
-    const Field field = field_at(at, line, column);
-    at = field.end + 1, line = field.line;
+    const Field field = field_at(place->at, place->line, column);
+    *place = {field.end + 1, field.line};
     if (field.end < text_.size() && text_[field.end] != '\n') continue;
-    ++line;
+    ++place->line;
     return column + 1;
   }
 }
@@ -171,29 +184,37 @@ int64_t CsvTable::column(const std::string& name) const {
           "holds them",
           path_, printable(name));
   }
-  const auto n = std::ranges::count(names_, name);
-  if (n == 0) {
-    raise(TN_INVALID_ARGUMENT, "{}: there is no column '{}'{}; expected one of {}", path_,
+  const auto known = numbers_.find(name);
+  if (known == numbers_.end()) {
+    raise(TN_INVALID_ARGUMENT, "{}: there is no column '{}'{}; expected one of {}{}", path_,
           printable(name), messages::did_you_mean(name, names_),
-          printable(fmt::format("{}", fmt::join(names_, ", ")), 400));
+          printable(fmt::format("{}", fmt::join(names_, ", ")), 400),
+          columns_ > 1 ? "" : fmt::format(" (one column: `separator` is '{}')", format_.separator));
   }
-  if (n > 1) {
-    raise(TN_INVALID_ARGUMENT, "{}: {} columns are called '{}', expected the number of one", path_,
-          n, printable(name));
+  if (known->second < 0) {
+    raise(TN_INVALID_ARGUMENT, "{}: several columns are called '{}', expected the number of one",
+          path_, printable(name));
   }
   if (static_cast<int64_t>(names_.size()) != columns_) {
     raise(TN_DATA_LOSS, "{}: the header has {} names, line {} has {} fields", path_, names_.size(),
-          rows_[0].line, columns_);
+          first_row_.line, columns_);
   }
-  return std::ranges::find(names_, name) - names_.begin();
+  return known->second;
+}
+
+bool CsvTable::is_missing(std::string_view text) {
+  constexpr std::string_view kMissing[] = {"", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"};
+  return std::ranges::find(kMissing, text) != std::end(kMissing);
 }
 
 int64_t CsvTable::line(int64_t row) const {
-  if (row >= 0 && row < rows()) return rows_[static_cast<size_t>(row)].line;
-  raise(TN_INVALID_ARGUMENT, "{}: row {} of {}", path_, row, rows());
+  if (row < 0 || row >= rows_) raise(TN_INVALID_ARGUMENT, "{}: row {} of {}", path_, row, rows_);
+  Place place = first_row_;
+  for (int64_t i = 0; i < row; ++i) fields_of_row(&place);
+  return place.line;
 }
 
-double CsvTable::number_of(const Field& field, const Row& row, int64_t column,
+double CsvTable::number_of(const Field& field, uint32_t line, int64_t column,
                            const std::optional<double>& missing) const {
   const std::string_view text = trimmed(field.text);
   double value = 0;
@@ -206,52 +227,63 @@ double CsvTable::number_of(const Field& field, const Row& row, int64_t column,
     hint = " that a double can hold";
   } else if (is_absent) {
     hint = "; `missing` is a number to take instead";
-  } else if (&row == &rows_[0] && !format_.header) {
+  } else if (line == first_row_.line && !format_.header) {
     hint = "; `header` says that the first line holds names";
   }
-  refuse_at(row.line, column, fmt::format("'{}' is not a number{}", printable(field.whole), hint));
+  refuse_at(line, column, fmt::format("'{}' is not a number{}", printable(field.whole), hint));
 }
 
-void CsvTable::read(std::vector<Reader> readers) const {
-  std::ranges::stable_sort(readers, {}, &Reader::column);
-  for (const Row& row : rows_) {
-    size_t at = row.begin;
-    uint32_t line = row.line;
-    int64_t column = 0;
-    Field field;
-    for (const Reader& reader : readers) {
-      for (; column <= reader.column; ++column) {
-        field = field_at(at, line, column);
-        at = field.end + 1, line = field.line;
+void CsvTable::read(const Reading& reading) const {
+  int64_t n_read = columns_;  // of each row, up to the last that is not skipped
+  while (n_read > 0 && reading.kinds[static_cast<size_t>(n_read) - 1] == Kind::kSkipped) --n_read;
+  if (n_read == 0) return;
+  Place row = first_row_;
+  for (int64_t index = 0; index < rows_; ++index) {
+    Place place = row;
+    for (int64_t column = 0; column < n_read; ++column) {
+      const Field field = field_at(place.at, place.line, column);
+      place = {field.end + 1, field.line};
+      const Kind kind = reading.kinds[static_cast<size_t>(column)];
+      if (kind == Kind::kNumber) {
+        reading.number(index, column, number_of(field, row.line, column, reading.missing));
+      } else if (kind == Kind::kText) {
+        if (field.text.find('\0') != field.text.npos)
+          refuse_at(row.line, column, fmt::format("'{}' has a zero byte", printable(field.whole)));
+        reading.text(index, column, field.value());
       }
-      const int64_t index = &row - rows_.data();
-      if (reader.text) {
-        reader.text(index, field.value());
-      } else {
-        reader.number(index, number_of(field, row, reader.column, reader.missing));
-      }
+    }
+    if (n_read == columns_) {
+      row = {place.at, place.line + 1};
+    } else {
+      fields_of_row(&row);
     }
   }
 }
 
-bool CsvTable::is_number(int64_t column) const {
-  size_t at = rows_[0].begin;
-  uint32_t line = rows_[0].line;
+std::string CsvTable::first(int64_t column) const {
+  Place place = first_row_;
   Field field;
   for (int64_t i = 0; i <= column; ++i) {
-    field = field_at(at, line, i);
-    at = field.end + 1, line = field.line;
+    field = field_at(place.at, place.line, i);
+    place = {field.end + 1, field.line};
   }
+  return field.value();
+}
+
+bool CsvTable::is_number(int64_t column) const {
   double value = 0;
-  return parse(trimmed(field.text), value).ec != std::errc::invalid_argument;
+  return parse(trimmed(first(column)), value).ec != std::errc::invalid_argument;
 }
 
 void CsvTable::refuse(int64_t row, int64_t column, const std::string& what) const {
-  refuse_at(rows_[static_cast<size_t>(row)].line, column, what);
+  refuse_at(static_cast<uint32_t>(line(row)), column, what);
 }
 
 void CsvTable::refuse_at(uint32_t line, int64_t column, const std::string& what) const {
-  raise(TN_DATA_LOSS, "{}:{}: column {}: {}", path_, line, column + 1, what);
+  const auto place = static_cast<size_t>(column);
+  const bool has_name = names_.size() > 1 && place < names_.size();
+  const std::string name = has_name ? fmt::format(" ({})", printable(names_[place])) : "";
+  raise(TN_DATA_LOSS, "{}:{}: column {}{}: {}", path_, line, column + 1, name, what);
 }
 
 }  // namespace tenon::files

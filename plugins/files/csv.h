@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace tenon::files {
@@ -25,53 +26,58 @@ class CsvTable {
   // quote that is not closed or has text behind it.
   explicit CsvTable(const std::string& path, const CsvFormat& format = {});
 
-  int64_t rows() const { return static_cast<int64_t>(rows_.size()); }
+  int64_t rows() const { return rows_; }
   int64_t columns() const { return columns_; }
   // The number of a column: from the end where negative, or of a name in the header.
   int64_t column(int64_t number) const;
   int64_t column(const std::string& name) const;
 
-  // Calls `take(row, value)` for a column whose fields are finite numbers. What is missing - an empty
-  // field, NA, N/A, NaN, nan, null, NULL or ? - is `missing`, or refused where there is none.
-  using TakeNumber = std::function<void(int64_t row, double value)>;
-  // The fields of a row as they are without their quotes.
-  using TakeText = std::function<void(int64_t row, const std::string& text)>;
-  struct Reader {
-    int64_t column = 0;
-    TakeNumber number;  // one of the two
-    TakeText text;
-    std::optional<double> missing;
+  // What is made of each column.
+  enum class Kind : uint8_t { kSkipped, kNumber, kText };
+  struct Reading {
+    std::vector<Kind> kinds;  // of all columns
+    // Finite numbers. What is missing (is_missing) is `missing`, or refused where there is none.
+    std::function<void(int64_t row, int64_t column, double value)> number = {};
+    std::optional<double> missing = {};
+    // Fields as they are without their quotes; one with a zero byte is refused.
+    std::function<void(int64_t row, int64_t column, const std::string& text)> text = {};
   };
-  // One pass over the file: each row, and in a row each of the readers by their columns.
-  void read(std::vector<Reader> readers) const;
+  // One pass over the file: each row, and in a row each column that is not skipped.
+  void read(const Reading& reading) const;
+  // An empty field, NA, N/A, NaN, nan, null, NULL or ?: what programs write for a value that is not
+  // there.
+  static bool is_missing(std::string_view text);
 
-  // Where a row begins in the file, from 1.
+  // Where a row begins in the file, from 1. Walks to it.
   int64_t line(int64_t row) const;
-  // Whether the first row has a number there, which says what the column is.
+  // The first field of a column, which says what the column is; and whether it is a number.
+  std::string first(int64_t column) const;
   bool is_number(int64_t column) const;
   // An Error about a field: "path:line: column 3: what".
   [[noreturn]] void refuse(int64_t row, int64_t column, const std::string& what) const;
 
  private:
   struct Field;
-  struct Row {
-    size_t begin;
-    uint32_t line;  // from 1
+  struct Place {  // of a row
+    size_t at = 0;
+    uint32_t line = 1;
   };
 
   Field field_at(size_t begin, uint32_t line, int64_t column) const;
-  int64_t fields_of_row(size_t& at, uint32_t& line) const;
+  int64_t fields_of_row(Place* place) const;
+  void read_header(Place* place);
   bool is_blank(size_t begin, size_t end) const;
-  double number_of(const Field& field, const Row& row, int64_t column,
+  double number_of(const Field& field, uint32_t line, int64_t column,
                    const std::optional<double>& missing) const;
   [[noreturn]] void refuse_at(uint32_t line, int64_t column, const std::string& what) const;
 
   std::string path_;
   CsvFormat format_;
   std::string text_;
-  std::vector<Row> rows_;
-  int64_t columns_ = 0;
-  std::vector<std::string> names_;  // of the header
+  Place first_row_;
+  int64_t rows_ = 0, columns_ = 0;
+  std::vector<std::string> names_;                    // of the header
+  std::unordered_map<std::string, int64_t> numbers_;  // of the names; -1 where several are one
 };
 
 }  // namespace tenon::files

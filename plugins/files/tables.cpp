@@ -2,11 +2,13 @@
 // become columns of 0 and 1. The face over them is data.hpp.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "csv.h"
@@ -19,33 +21,67 @@ namespace {
 constexpr size_t kMostCategories = 1000;
 constexpr float kMostFloat = std::numeric_limits<float>::max();
 
-// The texts of a column, each once and sorted by their bytes, and which of them each row has.
+using Kind = CsvTable::Kind;
+
+// The texts of a column and their numbers: at first in the order in which they were met, and then by
+// their bytes.
 struct Categories {
-  std::vector<std::string> names;
-  std::vector<int64_t> of_rows;
+  std::map<std::string, int64_t> numbers;
+
+  // Whether it is one that may be there: not one too many.
+  bool add(const std::string& text, int64_t* number) {
+    *number = numbers.try_emplace(text, static_cast<int64_t>(numbers.size())).first->second;
+    return numbers.size() <= kMostCategories;
+  }
+  int64_t size() const { return static_cast<int64_t>(numbers.size()); }
+  // The new number of each old one.
+  std::vector<int64_t> sort() {
+    std::vector<int64_t> sorted(numbers.size());
+    int64_t place = 0;
+    for (auto& [text, number] : numbers) sorted[static_cast<size_t>(number)] = place++;
+    place = 0;
+    for (auto& [text, number] : numbers) number = place++;
+    return sorted;
+  }
 };
 
-Categories categories_of(const CsvTable& table, int64_t column, bool are_classes) {
-  std::map<std::string, int64_t> places;
-  std::vector<std::map<std::string, int64_t>::iterator> rows;
-  rows.reserve(static_cast<size_t>(table.rows()));
-  table.read({{.column = column, .text = [&](int64_t row, const std::string& text) {
-                 if (are_classes && text.empty())
-                   table.refuse(row, column, "is empty, expected the name of a class");
-                 rows.push_back(places.try_emplace(text, 0).first);
-                 if (places.size() <= kMostCategories) return;
-                 table.refuse(row, column,
-                              fmt::format("there are more than {} different texts up to here, "
-                                          "expected at most that in a column of {}",
-                                          kMostCategories, are_classes ? "classes" : "`one_hot`"));
-               }}});
-  Categories found;
-  for (auto& [text, place] : places) {
-    place = static_cast<int64_t>(found.names.size());
-    found.names.push_back(text);
-  }
-  for (const auto& row : rows) found.of_rows.push_back(row->second);
-  return found;
+[[noreturn]] void refuse_text(const CsvTable& table, int64_t row, int64_t column, const char* of) {
+  table.refuse(row, column,
+               fmt::format("there are more than {} different texts up to here, expected at most "
+                           "that in a column of {}",
+                           kMostCategories, of));
+}
+
+std::vector<Kind> one_column(const CsvTable& table, int64_t column, Kind kind) {
+  std::vector<Kind> kinds(static_cast<size_t>(table.columns()));
+  kinds[static_cast<size_t>(column)] = kind;
+  return kinds;
+}
+
+// The classes of a column of texts; `take` gets the number of each row's, in the order in which they
+// were met.
+Categories classes_of(const CsvTable& table, int64_t column,
+                      const std::function<void(int64_t row, int64_t number)>& take) {
+  Categories known;
+  table.read({.kinds = one_column(table, column, Kind::kText),
+              .text = [&](int64_t row, int64_t, const std::string& text) {
+                if (CsvTable::is_missing(text)) {
+                  table.refuse(
+                      row, column,
+                      fmt::format("'{}' stands for what is missing, expected the name of a "
+                                  "class",
+                                  printable(text)));
+                }
+                int64_t number = 0;
+                if (!known.add(text, &number)) refuse_text(table, row, column, "classes");
+                take(row, number);
+              }});
+  return known;
+}
+
+// A label that is missing is refused in either case.
+bool has_texts(const CsvTable& table, int64_t column) {
+  return !table.is_number(column) && !CsvTable::is_missing(table.first(column));
 }
 
 float as_float(const CsvTable& table, int64_t row, int64_t column, double value, double scale) {
@@ -58,102 +94,131 @@ float as_float(const CsvTable& table, int64_t row, int64_t column, double value,
                            kMostFloat));
 }
 
-// float32 [rows, columns] of what stands in each row of the file, in memory that is written in place.
-struct Floats {
-  Floats(const std::string& path, int64_t rows, int64_t columns)
-      : tensor(naming(path,
-                      [&] {
-                        return Tensor::empty({rows, columns}, float32);
-                      })),
-        values(rows * columns == 0 ? nullptr : static_cast<float*>(data_of(tensor))),
-        width(columns) {}
-  float& at(int64_t row, int64_t column) { return values[row * width + column]; }
+// A tensor [rows, columns] of what stands in each row of the file, in memory that is written in place.
+template <typename T>
+struct Rows {
+  Rows(const std::string& path, const std::vector<int64_t>& sizes, Dtype dtype)
+      : tensor(naming(path, [&] { return Tensor::empty(sizes, dtype); })),
+        values(tensor.numel() == 0 ? nullptr : static_cast<T*>(data_of(tensor))),
+        width(sizes.size() == 1 ? 1 : sizes[1]) {}
+  T& at(int64_t row, int64_t column = 0) { return values[row * width + column]; }
 
   Tensor tensor;
-  float* values;
+  T* values;
   int64_t width;
 };
+
+// What is read of each column for the model.
+std::vector<Kind> input_kinds(const std::string& path, const CsvTable& table,
+                              const std::vector<int64_t>& skip,
+                              const std::vector<int64_t>& one_hot) {
+  std::vector<Kind> kinds(static_cast<size_t>(table.columns()), Kind::kNumber);
+  for (const int64_t column : skip)
+    kinds[static_cast<size_t>(table.column(column))] = Kind::kSkipped;
+  for (const int64_t number : one_hot) {
+    Kind& kind = kinds[static_cast<size_t>(table.column(number))];
+    if (kind == Kind::kSkipped) {
+      raise(
+          TN_INVALID_ARGUMENT,
+          "{}: column {} is among those of `one_hot`, and also the label, a target or one to skip",
+          path, number);
+    }
+    kind = Kind::kText;
+  }
+  return kinds;
+}
 
 // The columns that are not skipped; each of texts as a column for each of its texts.
 Tensor inputs(const std::string& path, const CsvTable& table, const std::vector<int64_t>& skip,
               const std::vector<int64_t>& one_hot, double scale, std::optional<double> missing) {
-  const auto n = static_cast<size_t>(table.columns());
-  std::vector<bool> is_skipped(n), is_text(n);
-  for (const int64_t column : skip) is_skipped[static_cast<size_t>(table.column(column))] = true;
-  for (const int64_t number : one_hot) {
-    const int64_t column = table.column(number);
-    if (is_skipped[static_cast<size_t>(column)]) {
-      raise(TN_INVALID_ARGUMENT,
-            "{}: column {} is among those of `one_hot` and no input; expected one of the others",
-            path, number);
-    }
-    is_text[static_cast<size_t>(column)] = true;
-  }
-  std::vector<int64_t> begins(n);
-  std::map<int64_t, Categories> texts;
+  if (missing && !std::isfinite(*missing))
+    raise(TN_INVALID_ARGUMENT, "{}: missing is {}, expected a finite number", path, *missing);
+  const std::vector<Kind> kinds = input_kinds(path, table, skip, one_hot);
+  // Of each column of texts what there is, all in one pass.
+  std::vector<Kind> of_texts(kinds.size());
+  for (size_t i = 0; i < kinds.size(); ++i)
+    if (kinds[i] == Kind::kText) of_texts[i] = Kind::kText;
+  std::unordered_map<int64_t, Categories> texts;
+  table.read({.kinds = of_texts, .text = [&](int64_t row, int64_t column, const std::string& text) {
+                int64_t number = 0;
+                if (!texts[column].add(text, &number)) refuse_text(table, row, column, "`one_hot`");
+              }});
+  for (auto& [column, known] : texts) known.sort();
+  std::vector<int64_t> begins(kinds.size());
   int64_t width = 0;
-  for (size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < kinds.size(); ++i) {
     begins[i] = width;
-    if (is_skipped[i]) continue;
-    const auto column = static_cast<int64_t>(i);
-    if (is_text[i]) texts[column] = categories_of(table, column, false);
-    width += is_text[i] ? static_cast<int64_t>(texts[column].names.size()) : 1;
+    if (kinds[i] == Kind::kNumber) ++width;
+    if (kinds[i] == Kind::kText) width += texts[static_cast<int64_t>(i)].size();
   }
-  Floats out(path, table.rows(), width);
-  std::vector<CsvTable::Reader> readers;
-  for (size_t i = 0; i < n; ++i) {
-    if (is_skipped[i]) continue;
-    const int64_t begin = begins[i], column = static_cast<int64_t>(i);
-    if (is_text[i]) {
-      const Categories& known = texts[column];
-      const auto size = static_cast<int64_t>(known.names.size());
-      for (int64_t row = 0; row < table.rows(); ++row)
-        for (int64_t k = 0; k < size; ++k)
-          out.at(row, begin + k) = known.of_rows[static_cast<size_t>(row)] == k ? 1.f : 0.f;
-      continue;
-    }
-    readers.push_back({.column = column,
-                       .number =
-                           [=, &out, &table](int64_t row, double value) {
-                             out.at(row, begin) = as_float(table, row, column, value, scale);
-                           },
-                       .missing = missing});
-  }
-  table.read(std::move(readers));
+  Rows<float> out(path, {table.rows(), width}, float32);
+  table.read({.kinds = kinds,
+              .number =
+                  [&](int64_t row, int64_t column, double value) {
+                    out.at(row, begins[static_cast<size_t>(column)]) =
+                        as_float(table, row, column, value, scale);
+                  },
+              .missing = missing,
+              .text =
+                  [&](int64_t row, int64_t column, const std::string& text) {
+                    const Categories& known = texts[column];
+                    float* const at = &out.at(row, begins[static_cast<size_t>(column)]);
+                    std::fill_n(at, known.size(), 0.f);
+                    at[known.numbers.at(text)] = 1;
+                  }});
   return out.tensor;
 }
 
 // Numbers to learn, in the order of `columns`.
 Tensor targets(const std::string& path, const CsvTable& table,
                const std::vector<int64_t>& columns) {
-  Floats out(path, table.rows(), static_cast<int64_t>(columns.size()));
-  std::vector<CsvTable::Reader> readers;
+  Rows<float> out(path, {table.rows(), static_cast<int64_t>(columns.size())}, float32);
+  std::vector<Kind> kinds(static_cast<size_t>(table.columns()));
+  std::unordered_multimap<int64_t, int64_t> places;
   for (size_t i = 0; i < columns.size(); ++i) {
-    const int64_t column = table.column(columns[i]), place = static_cast<int64_t>(i);
-    readers.push_back({.column = column, .number = [=, &out, &table](int64_t row, double value) {
-                         out.at(row, place) = as_float(table, row, column, value, 1);
-                       }});
+    const int64_t column = table.column(columns[i]);
+    kinds[static_cast<size_t>(column)] = Kind::kNumber;
+    places.emplace(column, static_cast<int64_t>(i));
   }
-  table.read(std::move(readers));
+  table.read({.kinds = kinds, .number = [&](int64_t row, int64_t column, double value) {
+                const auto [from, to] = places.equal_range(column);
+                for (auto at = from; at != to; ++at)
+                  out.at(row, at->second) = as_float(table, row, column, value, 1);
+              }});
   return out.tensor;
 }
 
 // Where the first row has a number, all are 0, 1, 2, ..; else they are texts.
 Tensor labels(const std::string& path, const CsvTable& table, int64_t label) {
   const int64_t column = table.column(label);
-  if (!table.is_number(column)) {
-    const Categories known = categories_of(table, column, true);
-    return naming(path, [&] { return Tensor::from(known.of_rows); });
+  Rows<int64_t> out(path, {table.rows()}, int64);
+  if (has_texts(table, column)) {
+    Categories known =
+        classes_of(table, column, [&](int64_t row, int64_t number) { out.at(row) = number; });
+    const std::vector<int64_t> sorted = known.sort();
+    for (int64_t row = 0; row < table.rows(); ++row)
+      out.at(row) = sorted[static_cast<size_t>(out.at(row))];
+    return out.tensor;
   }
-  std::vector<int64_t> values(static_cast<size_t>(table.rows()));
-  table.read({{.column = column, .number = [&](int64_t row, double value) {
-                 if (!(value >= 0 && value <= 1e15) || std::trunc(value) != value) {
-                   table.refuse(row, column,
-                                fmt::format("{} is not a class, expected 0, 1, 2, ...", value));
-                 }
-                 values[static_cast<size_t>(row)] = static_cast<int64_t>(value);
-               }}});
-  return naming(path, [&] { return Tensor::from(values); });
+  table.read({.kinds = one_column(table, column, Kind::kNumber),
+              .number = [&](int64_t row, int64_t, double value) {
+                if (!(value >= 0 && value <= 1e15) || std::trunc(value) != value) {
+                  table.refuse(row, column,
+                               fmt::format("{} is not a class, expected 0, 1, 2, ...", value));
+                }
+                out.at(row) = static_cast<int64_t>(value);
+              }});
+  return out.tensor;
+}
+
+// The names of what `labels` gives numbers of; none where the file has the numbers.
+std::vector<std::string> classes(const CsvTable& table, int64_t label) {
+  const int64_t column = table.column(label);
+  std::vector<std::string> names;
+  if (!has_texts(table, column)) return names;
+  for (const auto& [name, number] : classes_of(table, column, [](int64_t, int64_t) {}).numbers)
+    names.push_back(name);
+  return names;
 }
 
 char separator_of(const std::string& path, const std::string& text) {
@@ -180,12 +245,8 @@ void add_tables() {
                     });
         self.method("labels(int column) -> Tensor",
                     [=](int64_t column) { return labels(path, *table, column); });
-        // The names of what `labels` gives numbers of; none where the file has the numbers.
-        self.method("classes(int column) -> str[]", [=](int64_t label) {
-          const int64_t column = table->column(label);
-          return StringList{table->is_number(column) ? std::vector<std::string>()
-                                                     : categories_of(*table, column, true).names};
-        });
+        self.method("classes(int column) -> str[]",
+                    [=](int64_t label) { return StringList{classes(*table, label)}; });
         self.method("targets(int[] columns) -> Tensor",
                     [=](std::vector<int64_t> columns) { return targets(path, *table, columns); });
       });

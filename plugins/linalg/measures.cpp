@@ -77,8 +77,9 @@ Tensor with_dims(const Tensor& y, Ints dims, bool keepdim) {
   return movedim(unsqueeze(unsqueeze(y, -1), -1), {-2, -1}, dims);
 }
 
-// The greatest or least of values [.., k]; those of an empty matrix are refused by amax.
+// The greatest or least of values [.., k]; of none the greatest is 0, and amin refuses the least.
 Tensor extreme(const Tensor& values, bool greatest) {
+  if (greatest && values.size(-1) == 0) return sum(values, {-1});
   return greatest ? amax(values, {-1}) : amin(values, {-1});
 }
 
@@ -114,7 +115,8 @@ Tensor condition(const Tensor& a, optional<double> p) {
   expect_square(op, "a", a);
   if (a.size(-1) == 0) return zeros(leading_sizes(a), a.dtype(), a.device());
   const Sizes last = {-2, -1};
-  return norm_of(a, p, last, false) * norm_of(host_inv(a, /*check=*/false), p, last, false);
+  const Tensor of_inverse = norm_of(host_inv(a, /*check=*/false), p, last, false);
+  return where(isinf(of_inverse), of_inverse, norm_of(a, p, last, false) * of_inverse);
 }
 
 }  // namespace

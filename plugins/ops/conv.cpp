@@ -244,8 +244,8 @@ Tensor unfolded(const Tensor& x, Windows w) {
   const Tensor columns = prim::permute(windows(x, w), {0, 1, 4, 5, 2, 3});
   const Tensor y = prim::reshape(
       columns, {x.size(0), checked_mul("im2col", x.size(1), product(w.kernel)), product(w.out)});
-  // Windows are views of x where nothing is padded, and so is what a reshape need not move.
-  return y.same_storage(x) ? prim::copy(y) : y;
+  // Windows are views of x, or of x with its padding, and so is what a reshape need not move.
+  return y.same_storage(columns) ? prim::copy(y) : y;
 }
 
 Tensor folded(const Tensor& x, const Sizes& size, Windows w) {

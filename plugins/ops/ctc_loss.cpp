@@ -33,7 +33,7 @@ constinit ExpressionRef next_state{
     "da = g * exp(a + emitted - where(out == -inf, 0, out))\n"
     "db = g * exp(b + emitted - where(out == -inf, 0, out))\n"
     "dc = g * exp(c + emitted - where(out == -inf, 0, out))\n"
-    "demitted = where(out == -inf, 0, g)"};
+    "demitted = where(out == -inf, 0 * g, g)"};
 constinit ExpressionRef within{"_within(Tensor next, Tensor now, Tensor length, int t) -> Tensor",
                                "where(length > t, next, now)"};
 // A path ends in the last label or the blank behind it; without labels in the first blank alone.
@@ -42,7 +42,8 @@ constinit ExpressionRef either_end{
     "let m = where(length > 0, max(blank, label), blank)\n"
     "let s = where(m == -inf, 0, m)\n"
     "-(log(exp(blank - s) + where(length > 0, exp(label - s), 0)) + s)\n"
-    "dblank = -g * exp(blank + where(out == inf, 0, out))\n"
+    "dblank = -g * exp(blank + where(out == inf, 0, out)) + where(out == inf and g != 0, out - "
+    "out, 0)\n"
     "dlabel = where(length > 0, -g * exp(label + where(out == inf, 0, out)), 0)"};
 constinit ExpressionRef finite{"_finite(Tensor loss) -> Tensor", "where(loss == inf, 0, loss)"};
 constinit ExpressionRef by_length{"_by_length(Tensor loss, Tensor length) -> Tensor",

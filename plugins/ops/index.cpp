@@ -34,6 +34,7 @@ struct Picked {
   std::vector<int64_t> chosen;     // sizes of what is picked: broadcast, then the others
   std::vector<int64_t> result;     // its dimensions in the order of the result
   int64_t rows = 1, row = 1;       // how many, and elements of one
+  int64_t along = -1;              // the dimension of the only index, where that has one; else -1
   Tensor flat;                     // int64 [n, row], within rows
 };
 
@@ -120,6 +121,7 @@ Picked picked(const char* op, const Tensor& given, Tensors indices) {
   for (int64_t d = lead; d < lead + at; ++d) p.result.push_back(d);
   for (int64_t d = 0; d < lead; ++d) p.result.push_back(d);
   for (int64_t d = lead + at; d < rank; ++d) p.result.push_back(d);
+  if (p.order.size() == 1 && lead == 1) p.along = p.order[0];
   int64_t n = p.flat.numel();
   p.flat = prim::expand(prim::reshape(p.flat, {n, 1}), {n, p.row});
   return p;
@@ -170,9 +172,30 @@ Tensor filling_mask(const Tensor& x, Tensors indices, const Tensor& values, bool
   return mask.dtype() == bool_ ? over : ne(over, 0);
 }
 
-Tensor put(const char* op, const Tensor& x, Tensors indices, Tensor values, bool accumulate) {
-  if (const Tensor mask = filling_mask(x, indices, values, accumulate); mask.defined())
-    return where(mask, prim::reshape(values, {}), x);
+// Written to x, where gradients need no copy of it and the places are rows of x, or along a dimension.
+// `src` in the sizes of what is picked.
+bool put_into(const Picked& p, const Tensor& x, const Tensor& src, bool accumulate) {
+  if (p.x.dim() != x.dim() || x.requires_grad() || src.requires_grad()) return false;
+  if (p.along >= 0) {
+    Sizes line(size_t(x.dim()), 1);
+    line[size_t(p.along)] = p.flat.size(0);
+    const Tensor at = p.row == 0 ? prim::slice(p.flat, 1, 0, 0) : prim::slice(p.flat, 1, 0, 1);
+    prim::scatter_(x, p.along, prim::expand(prim::reshape(at, line), src.sizes()), src, accumulate);
+    return true;
+  }
+  const Tensor rows = as_rows(p);
+  if (!rows.same_storage(x)) return false;
+  const Tensor of_rows = prim::reshape(prim::permute(src, inverse(p.result)), p.flat.sizes());
+  prim::scatter_(rows, 0, p.flat, of_rows, accumulate);
+  return true;
+}
+
+Tensor put(const char* op, const Tensor& x, Tensors indices, Tensor values, bool accumulate,
+           bool in_place = false) {
+  if (const Tensor mask = filling_mask(x, indices, values, accumulate); mask.defined()) {
+    const Tensor value = prim::reshape(values, {});
+    return in_place ? masked_fill_(x, mask, value) : where(mask, value, x);
+  }
   Picked p = picked(op, x, indices);
   if (values.dtype() != x.dtype()) {
     fail(std::string(op) + ": values are " + values.dtype().name() + ", x is " + x.dtype().name() +
@@ -185,11 +208,14 @@ Tensor put(const char* op, const Tensor& x, Tensors indices, Tensor values, bool
     fail(std::string(op) + ": values are " + sizes_text(values.sizes()) + ", the indices pick " +
          sizes_text(sizes));
   }
-  Tensor src = prim::permute(prim::expand(values, sizes), inverse(p.result));
+  values = prim::expand(values, sizes);
+  if (in_place && put_into(p, x, values, accumulate)) return x;
+  Tensor src = prim::permute(values, inverse(p.result));
   src = prim::reshape(src, {p.flat.size(0), p.row});
   Tensor y = prim::scatter(as_rows(p), 0, p.flat, src, accumulate);
   y = row_major(prim::permute(prim::reshape(y, p.sizes), inverse(p.order)));
-  return p.x.dim() == x.dim() ? y : prim::reshape(y, x.sizes());
+  if (p.x.dim() != x.dim()) y = prim::reshape(y, x.sizes());
+  return in_place ? x.copy_(y) : y;
 }
 
 Tensor selected(const Tensor& x, int64_t dim, const Tensor& given) {
@@ -224,11 +250,12 @@ Tensor gathered(const Tensor& x, int64_t dim, const Tensor& index) {
 
 // Of a larger src the part that index covers is written.
 Tensor scattered(const char* op, const Tensor& x, int64_t dim, const Tensor& index, Tensor src,
-                 bool add) {
+                 bool add, bool in_place = false) {
   const bool lines = x.dim() <= 1 && index.dim() <= 1 && src.dim() <= 1;
   if (lines && (x.dim() != index.dim() || index.dim() != src.dim())) {
-    return prim::reshape(scattered(op, as_line(x), dim, as_line(index), as_line(src), add),
-                         x.sizes());
+    const Tensor y =
+        prim::reshape(scattered(op, as_line(x), dim, as_line(index), as_line(src), add), x.sizes());
+    return in_place ? x.copy_(y) : y;
   }
   bool fits = src.dim() == index.dim();
   for (int64_t d = 0; fits && d < index.dim(); ++d) fits = index.size(d) <= src.size(d);
@@ -239,7 +266,8 @@ Tensor scattered(const char* op, const Tensor& x, int64_t dim, const Tensor& ind
   for (int64_t d = 0; fits && d < index.dim(); ++d) {
     if (src.size(d) != index.size(d)) src = prim::slice(src, d, 0, index.size(d));
   }
-  return prim::scatter(x, dim, index, src, add);
+  return in_place ? prim::scatter_(x, dim, index, src, add)
+                  : prim::scatter(x, dim, index, src, add);
 }
 
 void gathers_and_scatters() {
@@ -266,6 +294,20 @@ void gathers_and_scatters() {
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src) {
         return scattered("scatter_add", x, dim, index, src, true);
+      });
+  op("scatter_(Tensor(a!) x, int dim, Tensor index, Tensor src, bool add=False) -> Tensor(a!)")
+      .doc("scatter(x, dim, index, src, add), written to x.")
+      .method()
+      .keeps_halves()
+      .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src, bool add) {
+        return scattered("scatter_", x, dim, index, src, add, /*in_place=*/true);
+      });
+  op("scatter_add_(Tensor(a!) x, int dim, Tensor index, Tensor src) -> Tensor(a!)")
+      .doc("scatter_add(x, dim, index, src), written to x.")
+      .method()
+      .keeps_halves()
+      .meaning([](Tensor x, int64_t dim, Tensor index, Tensor src) {
+        return scattered("scatter_add_", x, dim, index, src, true, /*in_place=*/true);
       });
   op("index_select(Tensor x, int dim, Tensor index) -> Tensor")
       .doc("x at the indices index [n] along dim.")
@@ -301,9 +343,7 @@ void advanced_indexing() {
       .dynamic()
       .keeps_halves()
       .meaning([](Tensor x, Tensors indices, Tensor values, bool accumulate) {
-        const Tensor mask = filling_mask(x, indices, values, accumulate);
-        return mask.defined() ? masked_fill_(x, mask, prim::reshape(values, {}))
-                              : x.copy_(put("index_put_", x, indices, values, accumulate));
+        return put("index_put_", x, indices, values, accumulate, /*in_place=*/true);
       });
   op("masked_select(Tensor x, Tensor mask) -> Tensor")
       .doc("The elements of x where mask holds, [count]; the two broadcast. Waits for the device.")

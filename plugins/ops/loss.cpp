@@ -36,7 +36,9 @@ constinit ExpressionRef huber{
 constinit ExpressionRef entropy{
     "_bce(Tensor input, Tensor target, Tensor weight) -> Tensor",
     "-weight * (target * max(log(input), -100) + (1 - target) * max(log1p(-input), -100))\n"
-    "dinput = g * weight * (input - target) / max((1 - input) * input, 1e-12)"};
+    "dinput = g * weight * where((1 - input) * input == 0, round(input) - target, input - target) "
+    "/ "
+    "max((1 - input) * input, 1e-12)"};
 // log(1 + exp(-input)) without overflow; its derivative is sigmoid's, also where abs and max bend.
 constinit ExpressionRef softplus_of_minus{
     "_softplus_of_minus(Tensor input) -> Tensor",
@@ -77,7 +79,9 @@ Reduction reduction_of(const char* op, const std::string& name) {
   if (name == "mean") return Reduction::mean;
   if (name == "sum") return Reduction::sum;
   if (name == "none") return Reduction::none;
-  fail(std::string(op) + ": reduction is '" + name + "', expected mean, sum or none");
+  const char* known =
+      std::string_view(op) == "kl_div" ? "mean, sum, none or batchmean" : "mean, sum or none";
+  fail(std::string(op) + ": reduction is '" + name + "', expected " + known);
 }
 Tensor reduced(const Tensor& loss, Reduction reduction) {
   if (reduction == Reduction::none) return loss;

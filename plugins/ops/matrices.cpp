@@ -24,7 +24,10 @@ Tensor norm_of_matrix(const Tensor& given, optional<double> p, Ints dims, bool k
   const bool columns = std::abs(*p) == 1;
   const Tensor sums = sum(abs(given), {pair[columns ? 0 : 1]}, true);
   const int64_t over = pair[columns ? 1 : 0];
-  const Tensor y = *p > 0 ? amax(sums, {over}, true) : amin(sums, {over}, true);
+  const bool has_none = sums.size(over) == 0;  // the greatest of none is 0; amin refuses the least
+  const Tensor y = *p < 0     ? amin(sums, {over}, true)
+                   : has_none ? sum(sums, {over}, true)
+                              : amax(sums, {over}, true);
   return keepdim ? y : squeeze(y, pair);
 }
 

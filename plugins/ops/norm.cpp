@@ -130,7 +130,7 @@ Channels channels_of(const char* op, const Tensor& x, int64_t rank, const Tensor
 }
 
 void expect_values(const char* op, const Tensor& x, int64_t n) {
-  if (n > 1) return;
+  if (n != 1) return;  // of none there is nothing to normalize
   const bool of_batch = std::string_view(op) == "batch_norm" && x.size(0) == 1;
   fail(std::string(op) + ": x is " + sizes_text(x.sizes()) +
        ": more than 1 value for each channel is needed to normalize by their variance" +
@@ -151,6 +151,12 @@ Tensor batch_norm_of(Tensor x, Tensor running_mean, Tensor running_var, Tensor w
   if (!training) return by_running(op, x, running_mean, running_var, weight, bias, eps);
   int64_t n = c.n == 0 ? 0 : x.numel() / c.n;
   expect_values(op, x, n);
+  if (x.numel() == 0) {  // and the running values stay
+    Tensor y = prim::copy(x);
+    if (weight.defined()) y = y * prim::reshape(weight, c.broadcast);
+    if (bias.defined()) y = y + prim::reshape(bias, c.broadcast);
+    return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());
+  }
   auto [y, mean, var] = tenon::call<Normalized>(by_batch, x, weight, bias, eps);
   note_moments(running_mean, running_var, mean, var, momentum, double(n));
   return y;
@@ -299,8 +305,7 @@ void norms_of_samples() {
         Tensor y = wide(x);
         y = y * rsqrt(mean(square(y), {-1}, /*keepdim=*/true) + eps);
         if (weight) y = y * *weight;
-        bool narrow = y.dtype() != x.dtype() && (!weight || weight->dtype() == x.dtype());
-        return narrow ? prim::copy(y, x.dtype()) : y;
+        return y.dtype() == x.dtype() ? y : prim::copy(y, x.dtype());
       });
   op("layer_norm(Tensor x, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
      "eps=1e-5) -> Tensor")

@@ -54,31 +54,38 @@ void expect_one_dtype(const char* op, const Tensor& x, const Tensor& source) {
 }
 
 Tensor put_at(const char* op, const Tensor& x, const Tensor& index, const Tensor& source,
-              bool accumulate) {
+              bool accumulate, bool in_place = false) {
   expect_one_dtype(op, x, source);
   if (index.numel() != source.numel()) {
     fail(std::string(op) + ": index is " + sizes_text(index.sizes()) + ", source is " +
          sizes_text(source.sizes()) + "; expected as many elements");
   }
-  const Tensor at = flat_places(op, x, index);
-  return prim::reshape(
-      prim::scatter(prim::reshape(x, {-1}), 0, at, prim::reshape(source, {-1}), accumulate),
-      x.sizes());
+  const Tensor at = flat_places(op, x, index), line = prim::reshape(x, {-1}),
+               src = prim::reshape(source, {-1});
+  const bool has_gradient = x.requires_grad() || source.requires_grad();
+  if (in_place && !has_gradient && line.same_storage(x)) {
+    prim::scatter_(line, 0, at, src, accumulate);
+    return x;
+  }
+  const Tensor y = prim::reshape(prim::scatter(line, 0, at, src, accumulate), x.sizes());
+  return in_place ? x.copy_(y) : y;
 }
 
 Tensor copied_to(const char* op, const Tensor& x, int64_t dim, const Tensor& index,
-                 const Tensor& source) {
+                 const Tensor& source, bool in_place = false) {
   expect_one_dtype(op, x, source);
   const int64_t d = wrap_dim(op, dim, x.dim());
   if (x.dim() == 0) {
     const Tensor one = copied_to(op, prim::reshape(x, {1}), 0, index, prim::reshape(source, {-1}));
-    return prim::reshape(one, {});
+    return in_place ? x.copy_(prim::reshape(one, {})) : prim::reshape(one, {});
   }
-  return prim::scatter(x, d, index_along(op, x, d, index, source), source, false);
+  const Tensor at = index_along(op, x, d, index, source);
+  return in_place ? prim::scatter_(x, d, at, source, false)
+                  : prim::scatter(x, d, at, source, false);
 }
 
 Tensor filled_at(const char* op, const Operand& x_or_number, int64_t dim, const Operand& index_of,
-                 const Operand& value) {
+                 const Operand& value, bool in_place = false) {
   const Tensor x = x_or_number.tensor(), index = index_of.tensor();
   if (!x.defined() || !index.defined())
     fail(std::string(op) + ": x and index are tensors, a number stands for value alone");
@@ -87,13 +94,22 @@ Tensor filled_at(const char* op, const Operand& x_or_number, int64_t dim, const 
          ", expected a number or a tensor without dimensions");
   }
   const int64_t d = wrap_dim(op, dim, x.dim());
-  if (x.dim() == 0)
-    return prim::reshape(filled_at(op, prim::reshape(x, {1}), 0, index_of, value), {});
+  if (x.dim() == 0) {
+    const Tensor y = prim::reshape(filled_at(op, prim::reshape(x, {1}), 0, index_of, value), {});
+    return in_place ? x.copy_(y) : y;
+  }
   // A negative one counts from the end.
   const Tensor line = prim::elementwise(
       first_index, prim::reshape(as_index(op, "index", index), {-1}), x.size(d), x.size(d));
   Sizes sizes = sizes_of(x);
   sizes[size_t(d)] = line.size(0);
+  if (in_place) {
+    const Tensor one = value.is_tensor() ? as_dtype(value.tensor(), x.dtype())
+                                         : prim::fill({}, number_for(op, "value", value, x.dtype()),
+                                                      x.dtype(), x.device());
+    const Tensor src = prim::expand(one, sizes);
+    return prim::scatter_(x, d, index_along(op, x, d, line, src), src, false);
+  }
   const Tensor marks = spread(sizes, 1, bool_, x.device());
   const Tensor none = spread(x.sizes(), 0, bool_, x.device());
   const Tensor chosen = prim::scatter(none, d, index_along(op, x, d, line, marks), marks, false);
@@ -154,7 +170,7 @@ void at_indices() {
       .doc("put(x, index, source, accumulate), written to x.")
       .keeps_halves()
       .meaning([](Tensor x, Tensor index, Tensor source, bool accumulate) {
-        return x.copy_(put_at("put_", x, index, source, accumulate));
+        return put_at("put_", x, index, source, accumulate, /*in_place=*/true);
       });
 }
 
@@ -173,7 +189,7 @@ void along_dimensions() {
       .doc("index_copy(x, dim, index, source), written to x.")
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, Tensor index, Tensor source) {
-        return x.copy_(copied_to("index_copy_", x, dim, index, source));
+        return copied_to("index_copy_", x, dim, index, source, /*in_place=*/true);
       });
   op("index_fill(Tensor x, int dim, Tensor index, Tensor value) -> Tensor")
       .method()
@@ -191,8 +207,7 @@ void along_dimensions() {
       .numbers()
       .keeps_halves()
       .meaning([](Operand x, int64_t dim, Operand index, Operand value) {
-        const Tensor y = filled_at("index_fill_", x, dim, index, value);
-        return x.tensor().copy_(y);
+        return filled_at("index_fill_", x, dim, index, value, /*in_place=*/true);
       });
   op("masked_scatter(Tensor x, Tensor mask, Tensor source) -> Tensor")
       .method()

@@ -233,6 +233,9 @@ Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::
       fail("interpolate: dimension " + std::to_string(2 + d) + " would go from " +
            std::to_string(in) + " to " + std::to_string(to) + ", expected at least 1 each");
     }
+    // PyTorch's rule for images: a size that stays, or doubles, takes each element as it is, or twice,
+    // whatever the factor.
+    if (mode == "nearest" && n == 2 && (to == in || to == 2 * in)) scale = double(in) / double(to);
     if (align_corners) scale = to > 1 ? double(in - 1) / double(to - 1) : 0;
     // With linear weights, and with antialias, a size that stays is left as it is, whatever the factor.
     if (area) {

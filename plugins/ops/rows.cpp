@@ -28,24 +28,29 @@ Tensor index_along(const char* op, const Tensor& x, int64_t dim, const Tensor& g
 
 namespace {
 
-Tensor added(const Tensor& x, int64_t given_dim, const Tensor& index, const Tensor& source,
-             const Operand& alpha = 1) {
-  const int64_t dim = wrap_dim("index_add", given_dim, x.dim());
+Tensor added(const char* op, const Tensor& x, int64_t given_dim, const Tensor& index,
+             const Tensor& source, const Operand& alpha = 1, bool in_place = false) {
+  const int64_t dim = wrap_dim(op, given_dim, x.dim());
   if (x.dim() == 0) {  // a line of one element
-    const Tensor line = added(prim::reshape(x, {1}), 0, prim::reshape(index, {-1}),
+    const Tensor line = added(op, prim::reshape(x, {1}), 0, prim::reshape(index, {-1}),
                               prim::reshape(source, {-1}), alpha);
-    return prim::reshape(line, {});
+    return in_place ? x.copy_(prim::reshape(line, {})) : prim::reshape(line, {});
   }
-  const Tensor at = index_along("index_add", x, dim, index, source);
+  const Tensor at = index_along(op, x, dim, index, source);
   const bool is_one = alpha.value().kind == TN_KIND_INT && alpha.value().as.i == 1;
-  return prim::scatter(x, dim, at, as_dtype(is_one ? source : mul(source, alpha), x.dtype()), true);
+  const Tensor src = as_dtype(is_one ? source : mul(source, alpha), x.dtype());
+  return in_place ? prim::scatter_(x, dim, at, src, true) : prim::scatter(x, dim, at, src, true);
 }
 
 void add_rows(Tensor x, Tensor index, Tensor rows, Operand scale) {
   NoGrad guard;
   const Tensor at = index_along("add_rows_", x, 0, index, rows);
-  const Tensor sum = wide(x);  // halves are rounded once
-  x.copy_(prim::scatter(sum, 0, at, as_dtype(mul(wide(rows), scale), sum.dtype()), true));
+  const Tensor change = mul(wide(rows), scale);
+  if (!x.dtype().is_half()) {
+    prim::scatter_(x, 0, at, as_dtype(change, x.dtype()), true);
+  } else {  // rounded once
+    x.copy_(prim::scatter(wide(x), 0, at, as_dtype(change, float32), true));
+  }
 }
 
 // Sorts the indices and numbers them by the places where they change; then the rows of each index
@@ -70,7 +75,7 @@ std::tuple<Tensor, Tensor> coalesced(const Tensor& given, const Tensor& values) 
   sizes[0] = count;
   const Tensor none = prim::fill(sizes, 0, values.dtype(), values.device());
   return {prim::gather(sorted, 0, prim::reshape(places, {count})),
-          added(none, 0, number_of_row, values)};
+          added("coalesce_rows", none, 0, number_of_row, values)};
 }
 
 }  // namespace
@@ -83,7 +88,15 @@ void table_rows() {
       .method()
       .amp(Amp::widest)
       .meaning([](Tensor x, int64_t dim, Tensor index, Tensor source, Operand alpha) {
-        return added(x, dim, index, source, alpha);
+        return added("index_add", x, dim, index, source, alpha);
+      });
+  op("index_add_(Tensor(a!) x, int dim, Tensor index, Tensor source, number alpha=1) -> "
+     "Tensor(a!)")
+      .doc("index_add(x, dim, index, source, alpha), written to x.")
+      .method()
+      .keeps_halves()
+      .meaning([](Tensor x, int64_t dim, Tensor index, Tensor source, Operand alpha) {
+        return added("index_add_", x, dim, index, source, alpha, /*in_place=*/true);
       });
   op("add_rows_(Tensor(a!) x, Tensor index, Tensor rows, dynamic float scale=1) -> ()")
       .doc(

@@ -34,8 +34,9 @@ Line line_of(const char* op, const Tensor& x, optional<int64_t> dim) {
 }
 void expect_elements(const char* op, const Tensor& x, const Line& line) {
   if (line.n > 0) return;
-  fail(std::string(op) + ": x is " + sizes_text(x.sizes()) +
-       ", which has nothing along dimension " + std::to_string(line.dim) +
+  const bool is_all = x.dim() != line.x.dim();  // as one dimension
+  fail(std::string(op) + ": x is " + sizes_text(x.sizes()) + ", which has " +
+       (is_all ? "no elements" : "nothing along dimension " + std::to_string(line.dim)) +
        "; expected an element at least");
 }
 
@@ -233,15 +234,10 @@ Tensor quantile_of(const char* op, const Operand& x_given, const Operand& q, opt
   // The dimension comes last, and q along it.
   const Line last = {movedim(line.x, line.dim, -1), line.x.dim() - 1, line.n};
   const Tensor nans = count_of_nan({last.x.detach(), last.dim, last.n});
-  // float32 has each whole number up to 2^24.
-  const Dtype dtype = x.dtype() == float64 || line.n > int64_t{1} << 24 ? float64 : float32;
-  Tensor wanted;
-  if (q.is_tensor()) {
-    wanted = prim::reshape(q.tensor(), {q.tensor().numel()});
-    if (wanted.dtype() != dtype) wanted = prim::copy(wanted, dtype);
-  } else {
-    wanted = prim::fill({1}, Number(q), dtype, x.device());
-  }
+  // Ranks are those of q as x's dtype has it, in float64: 0.2f of 6 elements lies above the second.
+  Tensor wanted = q.is_tensor() ? prim::reshape(q.tensor(), {q.tensor().numel()})
+                                : prim::fill({1}, Number(q), x.dtype(), x.device());
+  if (wanted.dtype() != float64) wanted = prim::copy(wanted, float64);
   const Tensor y = between(last, prim::elementwise(rank_in, wanted, nans, line.n), interpolation);
   Sizes sizes = folded_sizes(x, line, dim, keepdim);
   if (!q.is_tensor() || q.tensor().dim() == 0) return prim::reshape(y, sizes);

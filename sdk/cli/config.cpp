@@ -72,7 +72,7 @@ std::vector<data::Column> columns_of(const std::string& file, Fields& fields,
                                      const DataConfig& data, const char* name, const char* what) {
   const JsonMember* member = fields.find(name);
   if (member == nullptr) return {};
-  const bool is_list = member->value.kind == Json::Kind::kArray && !member->value.items.empty();
+  const bool is_list = member->value.kind == Json::Kind::kArray;
   std::vector<data::Column> columns;
   for (const Json& item : is_list ? member->value.items : std::vector<Json>{member->value}) {
     const auto column = column_of(item, data);
@@ -92,9 +92,12 @@ void read_csv_data(const std::string& file, Fields& fields, DataConfig& data) {
   data.csv.header = fields.boolean("header", false);
   data.csv.label = label_column(file, fields, data);
   data.csv.targets = columns_of(file, fields, data, "targets", "of numbers");
-  if (!data.csv.targets.empty() && fields.find("label") != nullptr)
-    fail_at(file, fields.require("targets").line,
-            "data: label and targets are there, expected one of them");
+  if (const JsonMember* targets = fields.find("targets")) {
+    if (fields.find("label") != nullptr)
+      fail_at(file, targets->line, "data: label and targets are there, expected one of them");
+    if (data.csv.targets.empty())
+      fail_at(file, targets->line, "data: targets are columns of numbers, expected one at least");
+  }
   data.csv.skip = columns_of(file, fields, data, "skip", "that are not read");
   data.csv.one_hot = columns_of(file, fields, data, "one_hot", "of texts");
   if (fields.find("missing") != nullptr)
@@ -358,6 +361,12 @@ TrainingConfig read_config(const std::string& file, bool forward_alone) {
     config.loss_line = loss.line;
     if (loss.value.kind == Json::Kind::kObject) {
       config.loss_layer = read_description(file, loss.value, "loss");
+    } else if (loss.value.kind != Json::Kind::kString) {
+      fail_at(
+          file, loss.line,
+          fmt::format("loss: the name of an op is expected, or {{\"loss\": \"CrossEntropyLoss\", "
+                      "..}}, a layer with options; this is {}",
+                      loss.value.kind_name()));
     } else {
       config.loss = name_of(config.file, fields, "loss", "of an op, as \"cross_entropy\"");
     }

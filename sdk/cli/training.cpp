@@ -88,6 +88,12 @@ bool is_op(const std::string& name) {
 // A layer that is called with output and target, on the model's device.
 void make_loss_layer(Training& training, const Description& description) {
   const TrainingConfig& config = training.config;
+  if (is_op(description.name)) {
+    fail_at(config.file, config.loss_line,
+            fmt::format("loss: '{}' is an op, whose options files do not say; expected a layer, as "
+                        "\"CrossEntropyLoss\"",
+                        printable(description.name)));
+  }
   const Object layer = build_layer(description);
   layer.to(training.device);
   if (!layer.parameters().empty()) {

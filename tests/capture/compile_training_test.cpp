@@ -279,6 +279,48 @@ TEST_P(CompiledTraining, AnAdversaryIsFrozenMeanwhile) {
   }
 }
 
+// Leaves that lie in one memory at equal distances, of which others are trained each time.
+TEST_P(CompiledTraining, AnotherPairOfLeavesIsFrozen) {
+  const Tensor flat = tn::ones({64}, {}, d);
+  std::vector<Tensor> parts;
+  for (int64_t i = 0; i < 8; ++i) parts.push_back(flat.narrow(0, i * 8, 8).detach());
+  auto f = tn::compile([parts](Tensor x) {
+    Tensor loss = tn::zeros({}, {}, x.device());
+    for (const Tensor& part : parts) loss = loss + (part * part * x).sum();
+    loss.backward();
+    return loss.detach() * 1;
+  });
+  const Tensor x = tn::ones({8}, {}, d);
+  for (size_t a = 0; a < 8; ++a) {
+    for (size_t b = a + 1; b < 8; ++b) {
+      parts[a].requires_grad_();
+      parts[b].requires_grad_();
+      f(x);
+      for (size_t i = 0; i < 8; ++i) {
+        EXPECT_EQ(parts[i].grad().defined(), i == a || i == b) << a << b << i;
+        parts[i].requires_grad_(false);
+        if (parts[i].grad().defined()) parts[i].set_grad({});
+      }
+    }
+  }
+}
+
+// One that the function does not read is set as the eager one sets it.
+TEST_P(CompiledTraining, AnotherTensorIsFrozenEachTime) {
+  const Tensor p = tn::ones({2}, {}, d), q = tn::ones({2}, {}, d).requires_grad_();
+  auto f = tn::compile([&](Tensor x) {
+    p.requires_grad_(false);
+    const Tensor loss = (q * x).sum();
+    loss.backward();
+    return loss.detach() * 1;
+  });
+  for (int i = 0; i < 8; ++i) {
+    p.requires_grad_(i % 3 != 1);
+    f(tn::ones({2}, {}, d));
+    EXPECT_FALSE(p.requires_grad()) << i << f.describe();
+  }
+}
+
 // A leaf that the function makes comes and goes before one whose gradient was there.
 TEST_P(CompiledTraining, LeavesOfItsOwnBesideThoseThatStay) {
   const Tensor w = batch(1, 1, d).requires_grad_(), v = w.detach().clone().requires_grad_();

@@ -72,10 +72,13 @@ TEST_F(TablesTest, WhatIsWrongIsNamed) {
              "flowers.csv: there is no column 'kinds'; did you mean 'kind'?");
   EXPECT_HAS(said("\"header\": true, ", ""), "t.json:2: data: label is the column of the class");
   EXPECT_HAS(said("\"id\"", "[\"id\", \"\"]"), "flowers.csv: there is no column ''");
+  trained(file(std::string(kFlowers).replace(std::string(kFlowers).find("\"id\""), 4, "[\"id\"]")));
   EXPECT_HAS(said("\"id\"", "[-1]"), "t.json:2: data: skip are columns that are not read");
   EXPECT_HAS(said("[\"place\"]", "{}"), "t.json:2: data: one_hot are columns of texts");
-  EXPECT_HAS(said("[\"place\"]", "\"kind\""), "column 4 is among those of `one_hot` and no input");
-  EXPECT_HAS(said(", \"missing\": 0", ""), "flowers.csv:7: column 3: 'NA' is not a number");
+  EXPECT_HAS(said("[\"place\"]", "\"kind\""),
+             "column 4 is among those of `one_hot`, and also the label");
+  EXPECT_HAS(said(", \"missing\": 0", ""),
+             "flowers.csv:7: column 3 (length; cm): 'NA' is not a number");
   EXPECT_HAS(said("\"missing\": 0", "\"missing\": \"0\""), "t.json:2: data: missing");
   EXPECT_HAS(said("\"skip\"", "\"skpi\""),
              "t.json:2: data: unknown field 'skpi'; did you mean 'skip'?");
@@ -133,7 +136,13 @@ TEST_F(TablesTest, WhatIsWrongWithALossIsNamed) {
   EXPECT_HAS(said(R"({"loss": "Linear", "in_features": 2, "out_features": 2})"),
              "t.json:5: loss: Linear has parameters of its own, which nothing trains");
   EXPECT_HAS(said(R"({"label_smoothing": 0.1})"), "t.json:5: loss: the field 'loss' is missing");
-  EXPECT_HAS(said("[]"), "t.json:5: ");
+  EXPECT_HAS(said("[]"),
+             "t.json:5: loss: the name of an op is expected, or {\"loss\": \"CrossEntropyLoss\"");
+  EXPECT_HAS(
+      said(R"({"loss": "cross_entropy", "label_smoothing": 0.1})"),
+      "t.json:5: loss: 'cross_entropy' is an op, whose options files do not say; expected a layer");
+  EXPECT_HAS(said(R"({"loss": "CrossEntropyLoss", "weight": [1, 1e39]})"),
+             "t.json:5: CrossEntropyLoss: 'weight' has 1e+39, which is more than float32 holds");
 }
 
 // A checkpoint knows the options of the loss.

@@ -213,6 +213,9 @@ TEST(StageKernel, ChecksTheDefinition) {
   EXPECT_EQ(stage_text(def),
             "kernel for primitive 'reduce' on 'cpu': TN_KERNEL_EPILOGUE is for products and "
             "convolutions");
+  def.traits = TN_KERNEL_STRIDED_OUTPUT;
+  EXPECT_EQ(stage_text(def),
+            "kernel for primitive 'reduce' on 'cpu': TN_KERNEL_STRIDED_OUTPUT is for SCATTER");
   def = kernel_def("f");
   def.dtypes = 1u << 30;
   EXPECT_EQ(stage_text(def), "kernel for 'f' on 'cpu': unknown dtypes 0x40000000");

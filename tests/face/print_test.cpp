@@ -107,6 +107,7 @@ TEST(Print, WithOptions) {
       {{.sci_mode = false}, tn::tensor({0.1f, 1000.f}), "tensor([   0.1000, 1000.0000])"},
       {{.sci_mode = false}, tn::tensor({1.f, 2000.f}), "tensor([   1., 2000.])"},
       {{.sci_mode = true}, tn::tensor({1.f, 20.f}), "tensor([1.0000e+00, 2.0000e+01])"},
+      {{.sci_mode = true}, tn::tensor({0.f, INFINITY}), "tensor([0., inf])"},
       {{.threshold = 5}, ten, "tensor([0, 1, 2,  ..., 7, 8, 9])"},
       {{.threshold = 5, .edgeitems = 1}, ten, "tensor([0,  ..., 9])"},
       {{.threshold = 4, .edgeitems = 1},

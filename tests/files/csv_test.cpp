@@ -20,25 +20,24 @@ CsvFormat with_header() { return {.header = true}; }
 // All columns, row by row.
 std::vector<double> numbers(const CsvTable& table, std::optional<double> missing = {}) {
   std::vector<double> values(static_cast<size_t>(table.rows() * table.columns()));
-  std::vector<CsvTable::Reader> readers;
-  for (int64_t column = 0; column < table.columns(); ++column) {
-    readers.push_back({.column = column,
-                       .number =
-                           [&, column](int64_t row, double value) {
-                             values[static_cast<size_t>(row * table.columns() + column)] = value;
-                           },
-                       .missing = missing});
-  }
-  table.read(readers);
+  table.read({.kinds = std::vector(static_cast<size_t>(table.columns()), CsvTable::Kind::kNumber),
+              .number =
+                  [&](int64_t row, int64_t column, double value) {
+                    values[static_cast<size_t>(row * table.columns() + column)] = value;
+                  },
+              .missing = missing});
   return values;
 }
 
 std::vector<std::string> texts(const CsvTable& table, int64_t column) {
   std::vector<std::string> values;
-  table.read({{.column = column, .text = [&](int64_t row, const std::string& text) {
-                 EXPECT_EQ(row, static_cast<int64_t>(values.size()));
-                 values.push_back(text);
-               }}});
+  std::vector<CsvTable::Kind> kinds(static_cast<size_t>(table.columns()));
+  kinds[static_cast<size_t>(column)] = CsvTable::Kind::kText;
+  table.read({.kinds = kinds, .text = [&](int64_t row, int64_t at, const std::string& text) {
+                EXPECT_EQ(at, column);
+                EXPECT_EQ(row, static_cast<int64_t>(values.size()));
+                values.push_back(text);
+              }});
   return values;
 }
 
@@ -74,6 +73,9 @@ TEST_F(Csv, FieldsMayHaveQuotes) {
                    with_header());
   EXPECT_EQ(texts(u, 0), (Texts{"Smith, J.", "6\" pipe\nlong", "bare \"x\"", "", "\""}));
   EXPECT_EQ(u.column("a, b"), 1);
+  EXPECT_EQ(u.first(0), "Smith, J.");
+  EXPECT_SAYS(texts(CsvTable(write("d.csv", std::string("a\0b,1\n", 6))), 0),
+              "d.csv:1: column 1: 'a\\x00b' has a zero byte");
   EXPECT_EQ(u.line(1), 3);
   EXPECT_EQ(u.line(2), 5);  // the line end within quotes counts
   EXPECT_SAYS(texts(CsvTable(write("c.csv", "\"a\",1\nb,\"c\"d\n")), 0),
@@ -104,11 +106,15 @@ TEST_F(Csv, ColumnsHaveNumbersAndNames) {
   EXPECT_SAYS(t.column("heigth"),
               "a.csv: there is no column 'heigth'; did you mean 'height'?; "
               "expected one of width, height, width");
-  EXPECT_SAYS(t.column("width"), "a.csv: 2 columns are called 'width', expected the number of one");
+  EXPECT_SAYS(t.column("width"),
+              "a.csv: several columns are called 'width', expected the number of one");
   EXPECT_SAYS(CsvTable(write("b.csv", "1,2\n")).column("x"),
               "b.csv: there is no column 'x': columns have names where `header` says");
-  EXPECT_SAYS(CsvTable(write("b.csv", "x,y\n1,2,3\n"), with_header()).column("x"),
+  EXPECT_SAYS(CsvTable(write("b.csv", "x,y\n1,2,3\n"), with_header()),
               "b.csv: the header has 2 names, line 2 has 3 fields");
+  EXPECT_SAYS(CsvTable(write("b.csv", "x;y\n1;2\n"), with_header()).column("x"),
+              "there is no column 'x'; did you mean 'x;y'?; expected one of x;y (one column: "
+              "`separator` is ',')");
 }
 
 TEST_F(Csv, WhatIsMissingIsANumberThatIsSaid) {
@@ -144,6 +150,7 @@ TEST_F(Csv, NamesTheLineOfWhatIsWrong) {
   EXPECT_SAYS(read("1,nan\n"), "a.csv:1: column 2: 'nan' is not a number");
   EXPECT_SAYS(read("1,inf\n"), "a.csv:1: column 2: 'inf' is not a number");
   EXPECT_SAYS(read("1,1e999\n"), "'1e999' is not a number that a double can hold");
+  EXPECT_EQ(numbers(CsvTable(write("a.csv", "1e-999,-2e-400\n"))), (Numbers{0, 0}));
   EXPECT_SAYS(read("1,+-2\n"), "'+-2' is not a number");
   EXPECT_SAYS(read(std::string("1,\0\x01\n", 5)), "'\\x00\\x01' is not a number");
 }
@@ -151,7 +158,12 @@ TEST_F(Csv, NamesTheLineOfWhatIsWrong) {
 TEST_F(Csv, RefusesWhatHasNoRows) {
   EXPECT_SAYS(CsvTable(write("a.csv", "")), "a.csv: has no rows");
   EXPECT_SAYS(CsvTable(write("a.csv", "\n\n \n")), "a.csv: has no rows");
-  EXPECT_SAYS(CsvTable(write("a.csv", "x,y\n"), with_header()), "a.csv: has no rows");
+  EXPECT_SAYS(CsvTable(write("a.csv", "x,y\n"), with_header()),
+              "a.csv: has no rows behind its header");
+  EXPECT_SAYS(CsvTable(write("a.csv",
+                             "\xff\xfe"
+                             "1")),
+              "a.csv: is UTF-16, expected UTF-8");
   EXPECT_SAYS(CsvTable(path("absent.csv")), "absent.csv: cannot be opened: No such file");
   EXPECT_SAYS(CsvTable(folder_.string()), "is a folder, not a regular file");
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);

@@ -101,7 +101,7 @@ TEST_F(DataTest, CsvTakesNamesAndTexts) {
   numbers.targets = {"height", 2};
   numbers.skip = {0, "species"};
   numbers.missing = {};
-  EXPECT_SAYS(data::csv(file, numbers), "a.csv:3: column 3: 'NA' is not a number");
+  EXPECT_SAYS(data::csv(file, numbers), "a.csv:3: column 3 (age): 'NA' is not a number");
   numbers.targets = {"height"};
   numbers.missing = 0;
   const data::Dataset e = data::csv(file, numbers);
@@ -113,13 +113,23 @@ TEST_F(DataTest, CsvTakesNamesAndTexts) {
 TEST_F(DataTest, CsvErrorsNameTheColumn) {
   const std::string file = write("a.csv", "town,kind\nRome,a\nOslo,\n");
   const auto read = [&](const data::CsvOptions& options) { data::csv(file, options); };
-  EXPECT_SAYS(read({.header = true, .one_hot = {0}}),
-              "a.csv:3: column 2: is empty, expected the name of a class");
-  EXPECT_SAYS(read({.label = "town", .header = true, .one_hot = {0}}),
-              "a.csv: column 0 is among those of `one_hot` and no input");
+  EXPECT_SAYS(
+      read({.header = true, .one_hot = {0}}),
+      "a.csv:3: column 2 (kind): '' stands for what is missing, expected the name of a class");
+  EXPECT_SAYS(
+      read({.label = "town", .header = true, .one_hot = {0}}),
+      "a.csv: column 0 is among those of `one_hot`, and also the label, a target or one to skip");
   EXPECT_SAYS(read({.label = "twon", .header = true}), "did you mean 'town'?");
   EXPECT_SAYS(read({.label = "town"}), "columns have names where `header` says");
-  EXPECT_SAYS(read({.label = "town", .header = true}), "a.csv:2: column 2: 'a' is not a number");
+  EXPECT_SAYS(read({.label = "town", .header = true}),
+              "a.csv:2: column 2 (kind): 'a' is not a number");
+  // A label that is missing is no class, in the first line or a later one.
+  for (const char* text : {"NA,1\n1,2\n", "1,1\nNA,2\n", "no,1\nNA,2\n"}) {
+    EXPECT_SAYS(data::csv(write("m.csv", text), {.label = 0}), "column 1: 'NA' ");
+  }
+  EXPECT_SAYS(data::csv(write("m.csv", "1,\n"), {.label = 0, .missing = NAN}),
+              "m.csv: missing is nan, expected a finite number");
+  EXPECT_EQ(data::csv(write("m.csv", "1,2\n"), {.label = "no", .targets = {0}}).y.item<float>(), 1);
   std::string many = "x,0\n";
   for (int i = 0; i < 1001; ++i) many += "x" + std::to_string(i) + "," + std::to_string(i) + "\n";
   const std::string wide = write("b.csv", many);

@@ -393,6 +393,8 @@ void add_primitives(std::vector<Target>* targets) {
       {TN_PRIM_SLICE, "slice(Tensor x, int dim, int start, int end, int step)"},
       {TN_PRIM_EXPAND, "expand(Tensor x, int[] sizes)"},
       {TN_PRIM_AS_STRIDED, "as_strided(Tensor x, int[] sizes, int[] strides, int offset)"},
+      {TN_PRIM_SCATTER_INTO,
+       "scatter_(Tensor x, int dim, Tensor index, Tensor src, bool add=None)"},
       {TN_PRIM_NONE, "none(Tensor x)"},
       {TN_N_PRIM_KERNELS, "reserved(Tensor x)"},
       {TN_PRIM_AS_STRIDED + 1, "unknown(Tensor x)"},

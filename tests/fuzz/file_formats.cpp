@@ -32,13 +32,18 @@ void read_csv_file(const std::string& path) {
     for (const bool header : {false, true}) {
       try {
         const files::CsvTable table(path, {.header = header, .separator = separator});
-        std::vector<files::CsvTable::Reader> readers;
-        for (int64_t column = 0; column < std::min<int64_t>(table.columns(), 8); ++column) {
-          readers.push_back({.column = column, .text = [](int64_t, const std::string&) {}});
-          if (table.is_number(column))
-            readers.push_back({.column = column, .number = [](int64_t, double) {}, .missing = 0});
+        using Kind = files::CsvTable::Kind;
+        for (const Kind kind : {Kind::kText, Kind::kNumber}) {
+          try {
+            table.read({.kinds = std::vector(static_cast<size_t>(table.columns()), kind),
+                        .number = [](int64_t, int64_t, double) {},
+                        .missing = 0,
+                        .text = [](int64_t, int64_t, const std::string&) {}});
+          } catch (const Error&) {  // texts, or zero bytes
+          }
         }
-        table.read(readers);
+        table.is_number(table.columns() - 1);
+        table.line(table.rows() - 1);
       } catch (const Error&) {  // it may be of the other kind
       }
     }

@@ -243,4 +243,15 @@ TEST(Conv, ResultsMayBeWritten) {
   }
 }
 
+// Its columns may lie as the windows of x with its padding do, of which none may be written.
+TEST(Im2col, GivesMemoryOfItsOwn) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::ones({1, 1, 3, 2}, {}, d);
+    const Tensor columns = tn::im2col(x, {2, 2}, {.padding = {1, 0}, .stride = {1, 3}});
+    const Tensor expected = columns * 2;
+    EXPECT_TRUE(tn::equal(columns.mul_(2), expected));
+    EXPECT_TRUE(tn::equal(x, tn::ones_like(x)));
+  }
+}
+
 }  // namespace

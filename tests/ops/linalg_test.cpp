@@ -440,4 +440,16 @@ TEST(Linalg, SaysWhatItRefuses) {
   });
 }
 
+// Of a zero matrix, and of matrices of no elements: PyTorch 2.15's.
+TEST(Linalg, MeasuresOfNothing) {
+  for (const double p : {1.0, -1.0, double(INFINITY), -double(INFINITY)})
+    EXPECT_EQ(la::cond(tn::zeros({2, 2}), p).item<float>(), INFINITY) << p;
+  for (const double p : {1.0, 2.0, double(INFINITY)}) {
+    for (const auto& [rows, columns] : {std::pair{4, 0}, {0, 4}, {0, 0}})
+      EXPECT_EQ(la::matrix_norm(tn::zeros({rows, columns}), {.p = p}).item<float>(), 0) << p;
+    expect_sizes(la::matrix_norm(tn::zeros({2, 4, 0}), {.p = p}), {2});
+  }
+  expect_error([] { la::matrix_norm(tn::zeros({4, 0}), {.p = -2}); }, "no elements");
+}
+
 }  // namespace

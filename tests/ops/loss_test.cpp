@@ -412,4 +412,24 @@ TEST(Losses, AnInfiniteDifferenceHasItsSlope) {
   }
 }
 
+// PyTorch 2.15's: what is predicted for certain, and rightly, has no curvature.
+TEST(Losses, CertainProbabilitiesHaveNoCurvature) {
+  const Tensor p = tn::tensor({1.0, 0.5, 0.0}, tn::float64).requires_grad_(),
+               target = tn::tensor({1.0, 0.0, 0.0}, tn::float64);
+  const Tensor loss = tn::binary_cross_entropy(p, target, tn::none, "sum");
+  const Tensor slope = tn::grad(loss, p, {.create_graph = true});
+  expect_near(slope, {0, 2, 0});
+  expect_near(tn::grad(slope.sum(), p), {0, 4, 0});
+}
+TEST(Losses, AnInfiniteCtcLossHasNoGradient) {
+  for (const bool zero_infinity : {false, true}) {
+    const Tensor x = tn::log_softmax(tn::zeros({2, 1, 3}), -1).detach().requires_grad_();
+    const Tensor loss = tn::ctc_loss(x, tn::tensor({{1, 1}}), tn::tensor({2}), tn::tensor({2}),
+                                     {.reduction = "sum", .zero_infinity = zero_infinity});
+    loss.backward();
+    EXPECT_EQ(tn::isnan(x.grad()).any().item<bool>(), !zero_infinity);
+    if (zero_infinity) expect_near(x.grad(), {0, 0, 0, 0, 0, 0}, 0);
+  }
+}
+
 }  // namespace

@@ -36,7 +36,8 @@ TEST(RmsNorm, Values) {
     EXPECT_EQ(y.dtype(), tn::float16);
     expect_near(y, {0.8486328125, 1.1318359375}, 0);
     EXPECT_EQ(tn::rms_norm(half, tn::ones({2}, tn::float16, d)).dtype(), tn::float16);
-    EXPECT_EQ(tn::rms_norm(half, tn::ones({2}, {}, d)).dtype(), tn::float32);
+    // As in PyTorch 2.15 and in layer_norm, whatever the weight is.
+    EXPECT_EQ(tn::rms_norm(half, tn::ones({2}, {}, d)).dtype(), tn::float16);
   }
 }
 
@@ -178,6 +179,31 @@ TEST(Norm, Errors) {
   expect_error([&] { tn::batch_norm(tn::zeros({4})); },
                "batch_norm: x is [4], expected at least 2 dimensions, [n, channels, ..]");
   expect_error([&] { tn::instance_norm(tn::zeros({2, 4, 1})); }, "more than 1 value");
+}
+
+// Of nothing there is nothing to normalize, and the running values stay.
+TEST(Norm, OfNothingIsNothing) {
+  for (const tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor mean = tn::full({3}, 2.0, {}, d), var = tn::full({3}, 4.0, {}, d),
+                 weight = tn::ones({3}, {}, d).requires_grad_(),
+                 x = tn::zeros({0, 3, 4, 4}, {}, d).requires_grad_();
+    const Tensor y = tn::batch_norm(x, mean, var, weight, {}, {.training = true});
+    expect_sizes(y, {0, 3, 4, 4});
+    y.sum().backward();
+    expect_near(weight.grad(), {0, 0, 0}, 0);
+    expect_near(mean, {2, 2, 2}, 0);
+    expect_near(var, {4, 4, 4}, 0);
+    expect_sizes(tn::batch_norm(tn::zeros({3, 4, 2, 0}, {}, d), {.training = true}), {3, 4, 2, 0});
+    expect_sizes(tn::instance_norm(tn::zeros({2, 3, 0, 4}, {}, d)), {2, 3, 0, 4});
+  }
+}
+
+TEST(Norm, RmsNormKeepsTheDtypeOfX) {
+  const Tensor half = tn::ones({2, 4}, tn::bfloat16);
+  EXPECT_EQ(tn::rms_norm(half, tn::ones({4})).dtype(), tn::bfloat16);
+  EXPECT_EQ(tn::rms_norm(half, tn::ones({4}, tn::bfloat16)).dtype(), tn::bfloat16);
+  EXPECT_EQ(tn::rms_norm(tn::ones({2, 4}), tn::ones({4})).dtype(), tn::float32);
 }
 
 }  // namespace

@@ -145,4 +145,21 @@ TEST(Resize, Errors) {
   expect_error([&] { tn::pixel_unshuffle(x, 2); }, "with h and w divisible by the factor");
 }
 
+// PyTorch 2.15's: images that keep their size, or double it, take their elements whatever the factor.
+TEST(Resize, NearestOfNearlyTheSameSize) {
+  for (const tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = tn::arange(0, 16).to(tn::float32).view({1, 1, 4, 4}).to(d).requires_grad_();
+    const Tensor same = tn::interpolate(x, {.scale_factor = {1.1, 1.2}});
+    EXPECT_TRUE(tn::equal(same, x));
+    same.sum().backward();
+    EXPECT_TRUE(tn::equal(x.grad(), tn::ones_like(x)));
+    const Tensor y = tn::arange(0, 5).to(tn::float32).view({1, 1, 1, 5}).to(d);
+    expect_near(tn::interpolate(y, {.scale_factor = {1.0, 2.1}}), {0, 0, 1, 1, 2, 2, 3, 3, 4, 4});
+    // A line has no such rule.
+    expect_near(tn::interpolate(y[0], {.scale_factor = 1.1}), {0, 0, 1, 2, 3});
+    expect_near(tn::interpolate(y[0], {.scale_factor = 2.1}), {0, 0, 0, 1, 1, 2, 2, 3, 3, 4});
+  }
+}
+
 }  // namespace

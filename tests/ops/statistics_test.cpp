@@ -26,11 +26,39 @@ TEST(Statistics, MedianErrors) {
   expect_error([&] { tn::median(x, 2); }, "median: dimension 2 is out of range; expected -2 to 1");
   expect_error([&] { tn::median(none, 1); },
                "median: x is [2, 0], which has nothing along dimension 1; expected an element");
-  expect_error([&] { tn::nanmedian(none); }, "nanmedian: x is [2, 0]");
+  expect_error([&] { tn::nanmedian(none); },
+               "nanmedian: x is [2, 0], which has no elements; expected an element at least");
   expect_error([&] { tn::mode(none); }, "mode: x is [2, 0]");
   expect_error([&] { tn::kthvalue(x, 4); },
                "kthvalue: k is 4, expected 1 to 3, the size of dimension 1");
   expect_error([&] { tn::kthvalue(x, 0, 0); }, "kthvalue: k is 0, expected 1 to 2");
+}
+
+// Ranks are of q as float32 has it, which lies beside a tenth: PyTorch 2.15's values.
+TEST(Statistics, QuantilesOfFloatsHaveExactRanks) {
+  struct Row {
+    double q;
+    float lower, higher, midpoint, nearest;
+  };
+  const Row rows[] = {{0.2, 1, 2, 1.5, 1}, {0.1, 0, 1, 0.5, 1}, {0.4, 2, 3, 2.5, 2},
+                      {0.6, 3, 4, 3.5, 3}, {0.3, 1, 2, 1.5, 2}, {1, 5, 5, 5, 5}};
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::arange(0, 6).to(tn::float32).to(d);
+    for (const Row& row : rows) {
+      SCOPED_TRACE(row.q);
+      const auto of = [&](const char* interpolation) {
+        const Tensor by_number = tn::quantile(x, row.q, {.interpolation = interpolation});
+        const Tensor q = tn::tensor({float(row.q)}, d);
+        EXPECT_EQ(tn::quantile(x, q, {.interpolation = interpolation}).item<float>(),
+                  by_number.item<float>());
+        return by_number.item<float>();
+      };
+      EXPECT_EQ(of("lower"), row.lower);
+      EXPECT_EQ(of("higher"), row.higher);
+      EXPECT_EQ(of("midpoint"), row.midpoint);
+      EXPECT_EQ(of("nearest"), row.nearest);
+    }
+  }
 }
 
 // float32 does not have the ranks of so many.

@@ -488,7 +488,8 @@ void launch_nonzero(const tn_call* call) {
 
 void add_index() {
   kernel(TN_PRIM_GATHER, "cpu", {.traits = kUsualPromises}, fn<launch_gather>);
-  kernel(TN_PRIM_SCATTER, "cpu", {.traits = kUsualPromises}, fn<launch_scatter>);
+  kernel(TN_PRIM_SCATTER, "cpu", {.traits = kUsualPromises | TN_KERNEL_STRIDED_OUTPUT},
+         fn<launch_scatter>);
   kernel("_scatter_extreme", "cpu", {.traits = kUsualPromises}, fn<launch_scatter_extreme>)
       .supports(fn<supports_scatter_extreme>);
   kernel("_bag_sums", "cpu", {.traits = kUsualPromises}, fn<launch_bag_sums>)

@@ -404,7 +404,8 @@ typedef struct tn_reduction {
  *               outputs  y, which holds its old values and is written in place. index's sizes are
  *                        at most y's, except along dim. add: sums in any order, unless the kernel
  *                        promises TN_KERNEL_DETERMINISTIC; set: equal indices leave one of the
- *                        values
+ *                        values. Any strides without overlap for TN_KERNEL_STRIDED_OUTPUT. The index
+ *                        is looked at before y is written: it may be the caller's own tensor
  *  SORT         args     x, int dim, bool descending
  *               outputs  values, and indices (int64), of x's sizes. Equal elements stay in order,
  *                        NaN is the greatest
@@ -440,8 +441,10 @@ enum {
   TN_PRIM_RESHAPE = 32, /* x, int[] sizes (one may be -1); copies when no view is possible */
   TN_PRIM_PERMUTE = 33, /* x, int[] dims */
   TN_PRIM_SLICE = 34, /* x, int dim, int start, int end, int step >= 1; start and end as Python's */
-  TN_PRIM_EXPAND = 35,    /* x, int[] sizes (-1 keeps) */
-  TN_PRIM_AS_STRIDED = 36 /* x, int[] sizes, int[] strides, int offset (of the storage) */
+  TN_PRIM_EXPAND = 35,     /* x, int[] sizes (-1 keeps) */
+  TN_PRIM_AS_STRIDED = 36, /* x, int[] sizes, int[] strides, int offset (of the storage) */
+  /* In place, by SCATTER's kernel: x, int dim, index, src, bool add. */
+  TN_PRIM_SCATTER_INTO = 48
 };
 #define TN_N_PRIM_KERNELS 13 /* one more than the last that has kernels */
 
@@ -617,7 +620,10 @@ enum {
   /* an op's kernel, which stands for several calls of its decomposition: it gives their bits */
   TN_KERNEL_SAME_BITS = 1u << 2,
   /* of a product or convolution: takes the epilogue of tn_call */
-  TN_KERNEL_EPILOGUE = 1u << 3
+  TN_KERNEL_EPILOGUE = 1u << 3,
+  /* of SCATTER: y may have any strides of which no two elements meet, as a part of a tensor has that
+     is written in place; the host copies for others */
+  TN_KERNEL_STRIDED_OUTPUT = 1u << 4
 };
 enum {
   TN_LAYOUT_STRIDED = 0, /* takes any strides */

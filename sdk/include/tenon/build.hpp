@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -233,7 +234,7 @@ class Builder {
     const bool listed = (argument.kinds & kList) != 0 && (argument.kinds & kOne) == 0;
     const bool floats = argument.type.starts_with("float");
     if ((argument.kinds >> TN_KIND_TENSOR & 1) != 0 && (argument.kinds & (kOne | kList)) == 0) {
-      if (std::optional<Tensor> tensor = tensor_of(value)) {
+      if (std::optional<Tensor> tensor = tensor_of(value, argument.name)) {
         return to_value(tensors_.emplace_back(std::move(*tensor)));
       }
     }
@@ -249,20 +250,28 @@ class Builder {
     return std::visit([](const auto& held) { return to_value(held); }, value.held);
   }
   // float32 of numbers; nothing of what is none.
-  static std::optional<Tensor> tensor_of(const Description::Value& value) {
-    std::vector<float> numbers;
+  std::optional<Tensor> tensor_of(const Description::Value& value, const std::string& name) {
+    std::vector<double> numbers;
     if (const auto* whole = std::get_if<int64_t>(&value.held)) {
-      numbers = {float(*whole)};
+      numbers = {double(*whole)};
     } else if (const auto* one = std::get_if<double>(&value.held)) {
-      numbers = {float(*one)};
+      numbers = {*one};
     } else if (const auto* ints = std::get_if<std::vector<int64_t>>(&value.held)) {
-      for (const int64_t number : *ints) numbers.push_back(float(number));
+      numbers.assign(ints->begin(), ints->end());
     } else if (const auto* floats = std::get_if<std::vector<double>>(&value.held)) {
-      for (const double number : *floats) numbers.push_back(float(number));
+      numbers = *floats;
     } else {
       return {};
     }
-    return Tensor::from(numbers);
+    const std::vector<float> held(numbers.begin(), numbers.end());
+    for (size_t i = 0; i < held.size(); ++i) {
+      if (!std::isinf(held[i]) || std::isinf(numbers[i])) continue;
+      const std::string what =
+          joined({messages::printable(description_.name), ": '", messages::printable(name),
+                  "' has ", number_text(numbers[i]), ", which is more than float32 holds"});
+      refuse(option_in(what), what);
+    }
+    return Tensor::from(held);
   }
   tn_value list_of(const std::vector<int64_t>& ints, bool floats) {
     if (floats) return to_value(float_lists_.emplace_back(ints.begin(), ints.end()));

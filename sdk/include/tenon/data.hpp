@@ -51,13 +51,14 @@ class Column {
 };
 
 struct CsvOptions {
-  Column label = -1;                   // of y
-  double scale = 1;                    // of the numbers of x
-  bool header = false;                 // the first line holds the names of the columns
-  std::vector<Column> targets = {};    // numbers to learn, in the place of the label
-  std::vector<Column> skip = {};       // not read
-  std::vector<Column> one_hot = {};    // of texts: in x a column of 0 and 1 for each text, sorted
-  std::optional<double> missing = {};  // what an empty field of x, NA, nan, null or ? stands for
+  Column label = -1;                 // of y
+  double scale = 1;                  // of the numbers of x
+  bool header = false;               // the first line holds the names of the columns
+  std::vector<Column> targets = {};  // numbers to learn, in the place of the label
+  std::vector<Column> skip = {};     // not read
+  std::vector<Column> one_hot = {};  // of texts: in x a column of 0 and 1 for each text, sorted
+  // What stands for an empty field, NA, nan, null or ? among the numbers of x, before the scale.
+  std::optional<double> missing = {};
   char separator = ',';
 };
 
@@ -81,7 +82,7 @@ inline Dataset csv(const std::string& path, const CsvOptions& options = {}) {
   const Object file = detail::csv_file(path, options);
   std::vector<int64_t> skip = detail::columns_in(file, options.skip);
   const std::vector<int64_t> targets = detail::columns_in(file, options.targets);
-  const int64_t label = options.label.in(file);
+  const int64_t label = targets.empty() ? options.label.in(file) : 0;
   if (targets.empty()) {
     skip.push_back(label);
   } else {

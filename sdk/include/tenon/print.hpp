@@ -19,7 +19,7 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// How tensors are printed. What is absent stays as it was.
+// How tensors are printed. What is absent stays as it was, but for sci_mode.
 struct PrintOptions {
   std::optional<int> precision = {};      // digits behind the point, 0 to 64; first 4
   std::optional<int64_t> threshold = {};  // of more elements only the edges; first 1000
@@ -80,7 +80,7 @@ class TensorPrinter {
     }
     if (floats_) each(0, 0, [&](int64_t i) { note(values_[size_t(i)]); });
     if (any_) exponents_ = greatest_ / least_ > 1000 || greatest_ > 1e8 || least_ < 1e-4;
-    exponents_ = form_.exponents.value_or(exponents_);
+    if (any_) exponents_ = form_.exponents.value_or(exponents_);
     each(0, 0, [&](int64_t i) {
       if (floats_ && (values_[size_t(i)] == 0 || !std::isfinite(values_[size_t(i)]))) return;
       width_ = std::max(width_, element(i).size());

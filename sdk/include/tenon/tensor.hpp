@@ -289,15 +289,12 @@ class Tensor : public detail::TensorMethods {
   // Ops as methods are in ops/tensor_methods.hpp. These are more than a call of their op.
   Tensor contiguous() const;  // itself where it is row-major
   Tensor contiguous(TextRef memory_format) const;
-  using TensorMethods::max, TensorMethods::min, TensorMethods::scatter;
+  using TensorMethods::max, TensorMethods::min, TensorMethods::scatter, TensorMethods::scatter_;
   Tensor max() const;  // of all elements
   Tensor min() const;
   Tensor where(Operand condition, Operand other) const;  // itself where the condition is not 0
   Tensor scatter(Int dim, const Tensor& index, Number value) const;
-  const Tensor& scatter_(Int dim, const Tensor& index, const Tensor& src) const;
   const Tensor& scatter_(Int dim, const Tensor& index, Number value) const;
-  const Tensor& scatter_add_(Int dim, const Tensor& index, const Tensor& src) const;
-  const Tensor& index_add_(Int dim, const Tensor& index, const Tensor& source) const;
   const Tensor& scatter_reduce_(Int dim, const Tensor& index, const Tensor& src, TextRef reduce,
                                 bool include_self = true) const;
   const Tensor& index_reduce_(Int dim, const Tensor& index, const Tensor& source, TextRef reduce,

@@ -166,10 +166,10 @@ inline Tensor Tensor::max() const { return tenon::max(*this); }
 inline Tensor Tensor::min() const { return tenon::min(*this); }
 inline Tensor Tensor::where(Operand condition, Operand other) const { return tenon::where(condition, *this, other); }
 inline Tensor Tensor::scatter(Int dim, const Tensor& index, Number value) const { return scatter(dim, index, full(index.sizes(), value, dtype(), device())); }
-inline const Tensor& Tensor::scatter_(Int dim, const Tensor& index, const Tensor& src) const { return copy_(scatter(dim, index, src)); }
-inline const Tensor& Tensor::scatter_(Int dim, const Tensor& index, Number value) const { return copy_(scatter(dim, index, value)); }
-inline const Tensor& Tensor::scatter_add_(Int dim, const Tensor& index, const Tensor& src) const { return copy_(scatter_add(dim, index, src)); }
-inline const Tensor& Tensor::index_add_(Int dim, const Tensor& index, const Tensor& source) const { return copy_(index_add(dim, index, source)); }
+inline const Tensor& Tensor::scatter_(Int dim, const Tensor& index, Number value) const {
+  scatter_(dim, index, full({}, value, dtype(), device()).expand(index.sizes()));
+  return *this;
+}
 inline const Tensor& Tensor::scatter_reduce_(Int dim, const Tensor& index, const Tensor& src, TextRef reduce, bool include_self) const { return copy_(scatter_reduce(dim, index, src, reduce, include_self)); }
 inline const Tensor& Tensor::index_reduce_(Int dim, const Tensor& index, const Tensor& source, TextRef reduce, bool include_self) const { return copy_(index_reduce(dim, index, source, reduce, include_self)); }
 inline const Tensor& Tensor::cumsum_(Int dim) const { return copy_(cumsum(dim)); }

@@ -26,6 +26,11 @@ struct ScatterOptions {
 inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const ScatterOptions& options) { return detail::call<Tensor>(detail::op<"scatter">, {x, dim, index, src, options.add}); }
 // A copy of x with src added at the places that gather reads.
 inline Tensor scatter_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& src) { return detail::call<Tensor>(detail::op<"scatter_add">, {x, dim, index, src}); }
+// scatter(x, dim, index, src, add), written to x.
+inline Tensor scatter_(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, bool add = false) { return detail::call<Tensor>(detail::op<"scatter_">, {x, dim, index, src, add}); }
+inline Tensor scatter_(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const ScatterOptions& options) { return detail::call<Tensor>(detail::op<"scatter_">, {x, dim, index, src, options.add}); }
+// scatter_add(x, dim, index, src), written to x.
+inline Tensor scatter_add_(const Tensor& x, Int dim, const Tensor& index, const Tensor& src) { return detail::call<Tensor>(detail::op<"scatter_add_">, {x, dim, index, src}); }
 // x at the indices index [n] along dim.
 inline Tensor index_select(const Tensor& x, Int dim, const Tensor& index) { return detail::call<Tensor>(detail::op<"index_select">, {x, dim, index}); }
 // PyTorch's x[i, :, mask] is index(x, {i, {}, mask}): indices, which broadcast and may be negative,
@@ -90,6 +95,9 @@ struct IndexAddOptions {
   Number alpha = 1;
 };
 inline Tensor index_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, const IndexAddOptions& options) { return detail::call<Tensor>(detail::op<"index_add">, {x, dim, index, source, options.alpha}); }
+// index_add(x, dim, index, source, alpha), written to x.
+inline Tensor index_add_(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, Number alpha = 1) { return detail::call<Tensor>(detail::op<"index_add_">, {x, dim, index, source, alpha}); }
+inline Tensor index_add_(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, const IndexAddOptions& options) { return detail::call<Tensor>(detail::op<"index_add_">, {x, dim, index, source, options.alpha}); }
 // Adds scale times rows [n, ..] to the rows of x at index [n], in their order, without a gradient.
 inline void add_rows_(const Tensor& x, const Tensor& index, const Tensor& rows, Float scale = 1.0) { return detail::call<void>(detail::op<"add_rows_">, {x, index, rows, scale}); }
 struct AddRowsOptions {

@@ -321,6 +321,8 @@ inline Tensor TensorMethods::slice_scatter(const Tensor& src, Int dim, Int start
 inline Tensor TensorMethods::gather(Int dim, const Tensor& index) const { return detail::call<Tensor>(detail::op<"gather">, {self(), dim, index}); }
 inline Tensor TensorMethods::scatter(Int dim, const Tensor& index, const Tensor& src, bool add) const { return detail::call<Tensor>(detail::op<"scatter">, {self(), dim, index, src, add}); }
 inline Tensor TensorMethods::scatter_add(Int dim, const Tensor& index, const Tensor& src) const { return detail::call<Tensor>(detail::op<"scatter_add">, {self(), dim, index, src}); }
+inline Tensor TensorMethods::scatter_(Int dim, const Tensor& index, const Tensor& src, bool add) const { return detail::call<Tensor>(detail::op<"scatter_">, {self(), dim, index, src, add}); }
+inline Tensor TensorMethods::scatter_add_(Int dim, const Tensor& index, const Tensor& src) const { return detail::call<Tensor>(detail::op<"scatter_add_">, {self(), dim, index, src}); }
 inline Tensor TensorMethods::index_select(Int dim, const Tensor& index) const { return detail::call<Tensor>(detail::op<"index_select">, {self(), dim, index}); }
 inline Tensor TensorMethods::index(const Tensors& indices) const { return detail::call<Tensor>(detail::op<"index">, {self(), indices}); }
 inline Tensor TensorMethods::index_put(const Tensors& indices, const Tensor& values, bool accumulate) const { return detail::call<Tensor>(detail::op<"index_put">, {self(), indices, values, accumulate}); }
@@ -328,6 +330,8 @@ inline Tensor TensorMethods::masked_select(const Tensor& mask) const { return de
 inline Tensor TensorMethods::nonzero() const { return detail::call<Tensor>(detail::op<"nonzero">, {self()}); }
 inline Tensor TensorMethods::index_add(Int dim, const Tensor& index, const Tensor& source) const { return detail::call<Tensor>(detail::op<"index_add">, {self(), dim, index, source}); }
 inline Tensor TensorMethods::index_add(Int dim, const Tensor& index, const Tensor& source, Number alpha) const { return detail::call<Tensor>(detail::op<"index_add">, {self(), dim, index, source, alpha}); }
+inline Tensor TensorMethods::index_add_(Int dim, const Tensor& index, const Tensor& source) const { return detail::call<Tensor>(detail::op<"index_add_">, {self(), dim, index, source}); }
+inline Tensor TensorMethods::index_add_(Int dim, const Tensor& index, const Tensor& source, Number alpha) const { return detail::call<Tensor>(detail::op<"index_add_">, {self(), dim, index, source, alpha}); }
 inline Tensor TensorMethods::take_along_dim(const Tensor& indices, std::optional<Int> dim) const { return detail::call<Tensor>(detail::op<"take_along_dim">, {self(), indices, dim}); }
 inline Tensor TensorMethods::put(const Tensor& index, const Tensor& source, bool accumulate) const { return detail::call<Tensor>(detail::op<"put">, {self(), index, source, accumulate}); }
 inline Tensor TensorMethods::put_(const Tensor& index, const Tensor& source, bool accumulate) const { return detail::call<Tensor>(detail::op<"put_">, {self(), index, source, accumulate}); }

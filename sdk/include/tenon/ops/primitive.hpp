@@ -134,6 +134,11 @@ inline Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const T
                       bool add) {
   return detail::call_primitive<Tensor, TN_PRIM_SCATTER>(x, dim, index, src, add);
 }
+// The same, written to x and without a copy of it where x is row-major. Gives x.
+inline Tensor scatter_(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src,
+                       bool add) {
+  return detail::call_primitive<Tensor, TN_PRIM_SCATTER_INTO>(x, dim, index, src, add);
+}
 // int32, 32 random bits each.
 inline Tensor random_bits(Ints sizes, Device device) {
   return detail::call_primitive<Tensor, TN_PRIM_RANDOM_BITS>(sizes, device);

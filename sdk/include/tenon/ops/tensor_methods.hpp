@@ -328,6 +328,8 @@ class TensorMethods {
   Tensor gather(Int dim, const Tensor& index) const;
   Tensor scatter(Int dim, const Tensor& index, const Tensor& src, bool add = false) const;
   Tensor scatter_add(Int dim, const Tensor& index, const Tensor& src) const;
+  Tensor scatter_(Int dim, const Tensor& index, const Tensor& src, bool add = false) const;
+  Tensor scatter_add_(Int dim, const Tensor& index, const Tensor& src) const;
   Tensor index_select(Int dim, const Tensor& index) const;
   Tensor index(const Tensors& indices) const;
   Tensor index_put(const Tensors& indices, const Tensor& values, bool accumulate = false) const;
@@ -335,6 +337,8 @@ class TensorMethods {
   Tensor nonzero() const;
   Tensor index_add(Int dim, const Tensor& index, const Tensor& source) const;
   Tensor index_add(Int dim, const Tensor& index, const Tensor& source, Number alpha) const;
+  Tensor index_add_(Int dim, const Tensor& index, const Tensor& source) const;
+  Tensor index_add_(Int dim, const Tensor& index, const Tensor& source, Number alpha) const;
   Tensor take_along_dim(const Tensor& indices, std::optional<Int> dim = {}) const;
   Tensor put(const Tensor& index, const Tensor& source, bool accumulate = false) const;
   Tensor put_(const Tensor& index, const Tensor& source, bool accumulate = false) const;
