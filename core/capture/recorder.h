@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -56,9 +57,23 @@ class GraphRecorder final : public Recording {
   void see_random(uint64_t seed, uint64_t offset, bool is_set) noexcept override;
   void refuse(std::string reason) override;
 
+  // Of the storages that all recorders follow, and of what each knows of storages.
+  static std::mutex mutex;
+
  private:
+  static constexpr const char* kNoMemory = "no memory";  // short enough to need none
+  static constexpr const char* kRandomIsSet = "seed: the state of the random numbers is set";
+
+  // Nothing that is heard fails the call that is heard.
   template <typename Body>
-  void note(Body&& body);
+  void note(Body&& body) {
+    if (!reason_.empty()) return;
+    const StatusHolder failed(guarded([&]() -> Status {
+      body();
+      return nullptr;
+    }));
+    if (failed) reason_ = kNoMemory;
+  }
   void allocated(tn_storage* storage);
   void freed(const tn_storage* storage);
   uint32_t id_of(tn_storage* storage);

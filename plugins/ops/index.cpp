@@ -266,8 +266,7 @@ Tensor scattered(const char* op, const Tensor& x, int64_t dim, const Tensor& ind
   for (int64_t d = 0; fits && d < index.dim(); ++d) {
     if (src.size(d) != index.size(d)) src = prim::slice(src, d, 0, index.size(d));
   }
-  return in_place ? prim::scatter_(x, dim, index, src, add)
-                  : prim::scatter(x, dim, index, src, add);
+  return scatter_by(in_place, x, dim, index, src, add);
 }
 
 void gathers_and_scatters() {

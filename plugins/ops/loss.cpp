@@ -32,13 +32,13 @@ constinit ExpressionRef huber{
     "target)\n"
     "dtarget = -g * where(abs(input - target) >= delta, delta * sign(input - target),"
     " input - target)"};
-// The logarithms end at -100 and the gradient's divisor at 1e-12, as PyTorch's do.
+// The logarithms end at -100 and the gradient's divisor at 1e-12, as PyTorch's do. At 0 and 1 round has the
+// input's value and no slope, so that what is predicted for certain has no curvature.
 constinit ExpressionRef entropy{
     "_bce(Tensor input, Tensor target, Tensor weight) -> Tensor",
+    "let q = (1 - input) * input\n"
     "-weight * (target * max(log(input), -100) + (1 - target) * max(log1p(-input), -100))\n"
-    "dinput = g * weight * where((1 - input) * input == 0, round(input) - target, input - target) "
-    "/ "
-    "max((1 - input) * input, 1e-12)"};
+    "dinput = g * weight * where(q == 0, round(input) - target, input - target) / max(q, 1e-12)"};
 // log(1 + exp(-input)) without overflow; its derivative is sigmoid's, also where abs and max bend.
 constinit ExpressionRef softplus_of_minus{
     "_softplus_of_minus(Tensor input) -> Tensor",
@@ -75,12 +75,10 @@ constinit ExpressionRef smoothed{"_smoothed(Tensor target, float keep, float sha
 
 }  // namespace
 
-Reduction reduction_of(const char* op, const std::string& name) {
+Reduction reduction_of(const char* op, const std::string& name, const char* known) {
   if (name == "mean") return Reduction::mean;
   if (name == "sum") return Reduction::sum;
   if (name == "none") return Reduction::none;
-  const char* known =
-      std::string_view(op) == "kl_div" ? "mean, sum, none or batchmean" : "mean, sum or none";
   fail(std::string(op) + ": reduction is '" + name + "', expected " + known);
 }
 Tensor reduced(const Tensor& loss, Reduction reduction) {
@@ -357,7 +355,9 @@ void losses_of_probabilities() {
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction, bool log_target) {
         bool by_batch = reduction == "batchmean";
-        Reduction kind = by_batch ? Reduction::sum : reduction_of("kl_div", reduction);
+        Reduction kind = by_batch
+                             ? Reduction::sum
+                             : reduction_of("kl_div", reduction, "mean, sum, none or batchmean");
         expect_broadcast("kl_div", input, target);
         expect_fractions("kl_div", input, target);
         Tensor loss = reduced(

@@ -6,7 +6,9 @@
 namespace tenon::ops_pack {
 
 enum class Reduction { none, mean, sum };
-Reduction reduction_of(const char* op, const std::string& name);
+// `known`: what errors say is expected, where an op has others beside these.
+Reduction reduction_of(const char* op, const std::string& name,
+                       const char* known = "mean, sum or none");
 Tensor reduced(const Tensor& loss, Reduction reduction);
 
 void expect_positive(const char* op, const char* what, double value, bool zero);

@@ -80,8 +80,7 @@ Tensor copied_to(const char* op, const Tensor& x, int64_t dim, const Tensor& ind
     return in_place ? x.copy_(prim::reshape(one, {})) : prim::reshape(one, {});
   }
   const Tensor at = index_along(op, x, d, index, source);
-  return in_place ? prim::scatter_(x, d, at, source, false)
-                  : prim::scatter(x, d, at, source, false);
+  return scatter_by(in_place, x, d, at, source, false);
 }
 
 Tensor filled_at(const char* op, const Operand& x_or_number, int64_t dim, const Operand& index_of,

@@ -39,7 +39,7 @@ Tensor added(const char* op, const Tensor& x, int64_t given_dim, const Tensor& i
   const Tensor at = index_along(op, x, dim, index, source);
   const bool is_one = alpha.value().kind == TN_KIND_INT && alpha.value().as.i == 1;
   const Tensor src = as_dtype(is_one ? source : mul(source, alpha), x.dtype());
-  return in_place ? prim::scatter_(x, dim, at, src, true) : prim::scatter(x, dim, at, src, true);
+  return scatter_by(in_place, x, dim, at, src, true);
 }
 
 void add_rows(Tensor x, Tensor index, Tensor rows, Operand scale) {
