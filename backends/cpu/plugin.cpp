@@ -35,10 +35,12 @@ TENON_PLUGIN(cpu) {
   add_matmul();
   add_linear();
   add_shape();
+  add_grid_sample();
   add_index();
   add_add_rows();
   add_random();
   add_conv();
+  add_distance();
   add_loss();
   add_norm();
   add_norm_planes();
@@ -48,6 +50,7 @@ TENON_PLUGIN(cpu) {
   add_scan();
   add_sort();
   add_pool();
+  add_pool_volumes();
   add_attention();
   add_recurrent();
   add_threads();

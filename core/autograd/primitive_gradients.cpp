@@ -423,18 +423,8 @@ Status record_strided(const Op& op, Values args, std::span<tn_value> results, bo
   return record_view(&op, args, results);
 }
 
-// In place: what scatter gives is copied, as gradients see it.
-Status record_scatter_into(const Op&, Values args, std::span<tn_value> results, bool* taken) {
-  *taken = true;
-  Tensor* x = tensor_at(args, 0);
-  const TensorRef y =
-      prim::scatter(x, int_at(args, 1), tensor_at(args, 2), tensor_at(args, 3), bool_at(args, 4));
-  TN_TRY(copy_recorded(x, y.get()));
-  x->retain();
-  results[0] = tensor_value(x);
-  return nullptr;
-}
-
+Saves saves_none(Values) { return {}; }
+Saves saves_second(Values) { return {0b10}; }
 Saves saves_of_fold(Values args) { return {int_at(args, 0) == TN_REDUCE_SUM ? 0u : 1u, false}; }
 
 const Row kRows[] = {
@@ -450,15 +440,15 @@ const Row kRows[] = {
      },
      sort_gradient, nullptr},
     {TN_PRIM_MATMUL, [](Values) { return Saves{0b11}; }, matmul_gradient, nullptr},
-    {TN_PRIM_COPY, [](Values) { return Saves{}; }, copy_gradient, nullptr},
-    {TN_PRIM_GATHER, [](Values) { return Saves{0b10}; }, gather_gradient, nullptr},
-    {TN_PRIM_SCATTER, [](Values) { return Saves{0b10}; }, scatter_gradient, nullptr},
-    {TN_PRIM_RESHAPE, [](Values) { return Saves{}; }, reshape_gradient, nullptr},
-    {TN_PRIM_PERMUTE, [](Values) { return Saves{}; }, permute_gradient, nullptr},
-    {TN_PRIM_EXPAND, [](Values) { return Saves{}; }, expand_gradient, nullptr},
+    {TN_PRIM_COPY, saves_none, copy_gradient, nullptr},
+    {TN_PRIM_GATHER, saves_second, gather_gradient, nullptr},
+    {TN_PRIM_SCATTER, saves_second, scatter_gradient, nullptr},
+    {TN_PRIM_RESHAPE, saves_none, reshape_gradient, nullptr},
+    {TN_PRIM_PERMUTE, saves_none, permute_gradient, nullptr},
+    {TN_PRIM_EXPAND, saves_none, expand_gradient, nullptr},
     {TN_PRIM_SLICE, nullptr, nullptr, record_window},
     {TN_PRIM_AS_STRIDED, nullptr, nullptr, record_strided},
-    {TN_PRIM_SCATTER_INTO, nullptr, nullptr, record_scatter_into},
+    {TN_PRIM_SCATTER_INTO, saves_second, scatter_gradient, nullptr},
 };
 
 }  // namespace
@@ -472,6 +462,8 @@ Status record_primitive(const Op& op, Values args, std::span<tn_value> results) 
     TN_TRY(row->record(op, args, results, &taken));
     if (taken) return nullptr;
   }
+  const bool in_place = op.primitive == TN_PRIM_SCATTER_INTO;
+  if (in_place) TN_TRY(check_writable("scatter_", tensor_at(args, 0)));
   TensorList tensors;
   flat_tensors(args, &tensors);
   TN_TRY(refuse_inference(op.schema.name.c_str(), args));
@@ -491,6 +483,7 @@ Status record_primitive(const Op& op, Values args, std::span<tn_value> results) 
   node->save_output(as_tensor(results[results.size() - 1].as.tensor),
                     static_cast<uint32_t>(results.size() - 1));
   note_forward(node.get(), args, call_device(args));
+  if (in_place) return rebase_history(output, node.get(), 0, 0);
   set_history(output, node.get(), 0);
   return nullptr;
 }

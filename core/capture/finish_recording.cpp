@@ -16,15 +16,20 @@ using Where = GraphStorage::Kind;
 
 }  // namespace
 
+// Tensors that the function made for itself over memory that it holds, as w.detach(), are gone when we
+// let go of them, and their flags with them.
+void GraphRecorder::settle_flags() {
+  for (const Flag& flag : flags_)
+    flags_differ_ |= flag.turned_on != 0 && !flag.tensor->retained_once();
+  flags_.clear();
+}
+
 // Whether what it holds is as it was when the call began. What was frozen only for a while is: the
 // gradients that were not computed meanwhile are not in the graph.
 bool GraphRecorder::are_tensors_as_before() {
   const uint64_t changes = watched_changes.load(std::memory_order_relaxed);
-  if (changes - graph_->watched_changes_then != flag_changes_) return false;
+  if (changes - graph_->watched_changes_then != flag_changes_ || flags_differ_) return false;
   if (flag_changes_ == 0) return true;
-  for (const auto& [tensor, turned_on] : flags_) {
-    if (turned_on != 0) return false;
-  }
   graph_->watched_changes_then = changes;
   for (GraphStorage& s : graph_->storages) {
     if (s.kind == Where::kOutside)
@@ -113,6 +118,7 @@ Status GraphRecorder::finish(std::span<tn_tensor* const> results, bool holds_arg
                              std::string* reason, bool* again) {
   return guarded([&]() -> Status {
     *again = false;
+    settle_flags();
     // Leaves that the function made for itself are gone when we let go of them.
     std::erase_if(graph_->leaves, [](LeafEffect& e) { return e.leaf->retained_once(); });
     for (uint32_t i = 0; i < graph_->leaves.size(); ++i) {

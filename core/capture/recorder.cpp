@@ -325,7 +325,13 @@ void GraphRecorder::see_requires_grad(const Tensor* tensor, bool on) {
     }
     if (tensor->requires_grad() == on) return;
     ++flag_changes_;
-    flags_[tensor] += on ? 1 : -1;
+    const auto is_of_tensor = [&](const Flag& f) { return f.tensor.get() == tensor; };
+    auto flag = std::ranges::find_if(flags_, is_of_tensor);
+    if (flag == flags_.end()) {
+      flags_.push_back({TensorRef::retaining(const_cast<Tensor*>(tensor)), 0});
+      flag = flags_.end() - 1;
+    }
+    flag->turned_on += on ? 1 : -1;
   });
 }
 

@@ -84,6 +84,7 @@ class GraphRecorder final : public Recording {
   void bind(Step* step, const tn_tensor* holder, tn_value* argument, tn_scalar* parameter,
             bool as_float);
   void refuse_shared_memory(bool* again);
+  void settle_flags();
   bool are_tensors_as_before();
   Status plan(bool is_exact);
   void finish_leaves();
@@ -110,8 +111,13 @@ class GraphRecorder final : public Recording {
     uint64_t seed, begin;  // the state in which the function began, once it asked for one
     bool asked, mixed;     // mixed: another thread takes numbers, too
   } random_{};
-  // How often the function turned requires_grad of a tensor on, less how often off; and all changes.
-  std::unordered_map<const Tensor*, int64_t> flags_;
+  // Tensors of which the function turned requires_grad on, so often more than off; and all changes.
+  struct Flag {
+    TensorRef tensor;
+    int64_t turned_on;
+  };
+  std::vector<Flag> flags_;
+  bool flags_differ_ = false;  // at the end
   uint64_t flag_changes_ = 0;
   int64_t next_random_ = 0;    // the number of the next random launch
   std::vector<bool> is_used_;  // storages, by a step

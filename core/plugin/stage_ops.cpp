@@ -250,8 +250,10 @@ Status check_claims(const tn_kernel_def& def, const std::string& what) {
       def.primitive != TN_PRIM_MATMUL) {
     return invalid("{}: TN_KERNEL_EPILOGUE is for products and convolutions", what);
   }
-  if ((def.traits & TN_KERNEL_STRIDED_OUTPUT) != 0 && def.primitive != TN_PRIM_SCATTER) {
-    return invalid("{}: TN_KERNEL_STRIDED_OUTPUT is for SCATTER", what);
+  // A copy in another layout would not hold the old values.
+  if ((def.traits & TN_KERNEL_STRIDED_OUTPUT) != 0 &&
+      (def.primitive != TN_PRIM_SCATTER || def.layout != TN_LAYOUT_STRIDED)) {
+    return invalid("{}: TN_KERNEL_STRIDED_OUTPUT is for SCATTER with TN_LAYOUT_STRIDED", what);
   }
   if (def.primitive != TN_PRIM_NONE && def.order != nullptr) {
     return invalid("{}: the outputs of primitives are the host's to lay out", what);

@@ -143,8 +143,8 @@ Status run_scatter_into(Values args, Tensor** result) {
                          !same_memory(x->storage, s.index->storage) &&
                          !(bool_at(args, 4) && is_half(x->dtype));
   if (is_direct || x->device.type == TN_DEVICE_META) {
-    x->bump_version();  // a kernel that fails may have written some of it
-    TN_TRY(scatter_to(x, s, args));
+    TN_TRY(scatter_to(x, s, args));  // which writes nothing where it fails
+    x->bump_version();
   } else {
     Tensor* made;
     TN_TRY(run_scatter(args, &made));

@@ -23,11 +23,18 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// Whether the magnitude of a number that no double holds is too small for one, not too large.
+bool is_below_one(std::string_view text) {
+  const size_t exponent = text.find_first_of("eE");
+  if (exponent != text.npos) return text[exponent + 1] == '-';
+  return text.find_first_not_of("+-0") == text.find('.');
+}
+
 std::from_chars_result parse(std::string_view text, double& value) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   std::from_chars_result result = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_whole = result.ptr == text.data() + text.size();
-  if (is_whole && result.ec == std::errc::result_out_of_range && text.find("e-") != text.npos) {
+  if (is_whole && result.ec == std::errc::result_out_of_range && is_below_one(text)) {
     value = 0;  // smaller than any that a double can hold
     result.ec = std::errc();
   }
@@ -215,7 +222,7 @@ int64_t CsvTable::line(int64_t row) const {
 }
 
 double CsvTable::number_of(const Field& field, uint32_t line, int64_t column,
-                           const std::optional<double>& missing) const {
+                           const std::optional<double>& missing, bool may_be_missing) const {
   const std::string_view text = trimmed(field.text);
   double value = 0;
   const std::from_chars_result result = parse(text, value);
@@ -226,7 +233,8 @@ double CsvTable::number_of(const Field& field, uint32_t line, int64_t column,
   if (result.ec == std::errc::result_out_of_range) {
     hint = " that a double can hold";
   } else if (is_absent) {
-    hint = "; `missing` is a number to take instead";
+    hint = may_be_missing ? "; `missing` is a number to take instead"
+                          : "; what is learned must be there";
   } else if (line == first_row_.line && !format_.header) {
     hint = "; `header` says that the first line holds names";
   }
@@ -245,7 +253,8 @@ void CsvTable::read(const Reading& reading) const {
       place = {field.end + 1, field.line};
       const Kind kind = reading.kinds[static_cast<size_t>(column)];
       if (kind == Kind::kNumber) {
-        reading.number(index, column, number_of(field, row.line, column, reading.missing));
+        reading.number(index, column,
+                       number_of(field, row.line, column, reading.missing, reading.may_be_missing));
       } else if (kind == Kind::kText) {
         if (field.text.find('\0') != field.text.npos)
           refuse_at(row.line, column, fmt::format("'{}' has a zero byte", printable(field.whole)));

@@ -39,6 +39,7 @@ class CsvTable {
     // Finite numbers. What is missing (is_missing) is `missing`, or refused where there is none.
     std::function<void(int64_t row, int64_t column, double value)> number = {};
     std::optional<double> missing = {};
+    bool may_be_missing = true;  // by that option, which the message names
     // Fields as they are without their quotes; one with a zero byte is refused.
     std::function<void(int64_t row, int64_t column, const std::string& text)> text = {};
   };
@@ -68,7 +69,7 @@ class CsvTable {
   void read_header(Place* place);
   bool is_blank(size_t begin, size_t end) const;
   double number_of(const Field& field, uint32_t line, int64_t column,
-                   const std::optional<double>& missing) const;
+                   const std::optional<double>& missing, bool may_be_missing) const;
   [[noreturn]] void refuse_at(uint32_t line, int64_t column, const std::string& what) const;
 
   std::string path_;

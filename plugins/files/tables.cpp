@@ -180,11 +180,14 @@ Tensor targets(const std::string& path, const CsvTable& table,
     kinds[static_cast<size_t>(column)] = Kind::kNumber;
     places.emplace(column, static_cast<int64_t>(i));
   }
-  table.read({.kinds = kinds, .number = [&](int64_t row, int64_t column, double value) {
-                const auto [from, to] = places.equal_range(column);
-                for (auto at = from; at != to; ++at)
-                  out.at(row, at->second) = as_float(table, row, column, value, 1);
-              }});
+  table.read({.kinds = kinds,
+              .number =
+                  [&](int64_t row, int64_t column, double value) {
+                    const auto [from, to] = places.equal_range(column);
+                    for (auto at = from; at != to; ++at)
+                      out.at(row, at->second) = as_float(table, row, column, value, 1);
+                  },
+              .may_be_missing = false});
   return out.tensor;
 }
 
@@ -201,13 +204,15 @@ Tensor labels(const std::string& path, const CsvTable& table, int64_t label) {
     return out.tensor;
   }
   table.read({.kinds = one_column(table, column, Kind::kNumber),
-              .number = [&](int64_t row, int64_t, double value) {
-                if (!(value >= 0 && value <= 1e15) || std::trunc(value) != value) {
-                  table.refuse(row, column,
-                               fmt::format("{} is not a class, expected 0, 1, 2, ...", value));
-                }
-                out.at(row) = static_cast<int64_t>(value);
-              }});
+              .number =
+                  [&](int64_t row, int64_t, double value) {
+                    if (!(value >= 0 && value <= 1e15) || std::trunc(value) != value) {
+                      table.refuse(row, column,
+                                   fmt::format("{} is not a class, expected 0, 1, 2, ...", value));
+                    }
+                    out.at(row) = static_cast<int64_t>(value);
+                  },
+              .may_be_missing = false});
   return out.tensor;
 }
 

@@ -44,6 +44,11 @@ Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device devic
   if (!counted) fail("arange: more elements than memory holds");
   if (!dtype) dtype = ints ? int64 : float32;
   expect_countable("arange", {&n, 1}, dtype);
+  if (n > 0 && !dtype.is_float()) {
+    number_for("arange", "start", start, dtype);
+    const double last = as_double(start) + double(n - 1) * stride;
+    number_for("arange", "the last element", Operand(last), dtype);
+  }
   if (ints || dtype.is_float()) return prim::iota(n, Number(start), Number(step), dtype, device);
   const double from = counted_in(dtype, as_double(start)), by = counted_in(dtype, stride);
   if (by == 0) {
@@ -72,6 +77,8 @@ Tensor line(const char* op, const Operand& start, const Operand& end, int64_t st
   }
   if (!dtype) dtype = float32;
   expect_countable(op, {&steps, 1}, float64);  // its steps are counted in float64
+  for (const auto& [what, number] : {std::pair{"start", &start}, {"end", &end}})
+    number_for(op, what, *number, of ? of : dtype);
   double from = counted_in(of, as_double(start)), to = counted_in(of, as_double(end));
   double step = steps > 1 ? (to - from) / double(steps - 1) : 0;
   // float64 counts the steps, as halves cannot.

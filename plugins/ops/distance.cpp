@@ -81,9 +81,13 @@ Tensor distances_of(const Tensor& a, const Tensor& b, double p, const std::strin
     const Tensor product = matmul(x, transpose(y, -2, -1));
     return prim::elementwise(root_of, sub(squares, product, 2));
   }
-  const Tensor apart = sub(unsqueeze(a, -2), unsqueeze(b, -3));
-  if (a.size(-1) == 0) return sum(apart, {-1});
-  return norm_along(apart, p, -1, false);
+  const Dtype dtype = promote(a.dtype(), b.dtype());
+  return call(detail::op<"_distances">, as_dtype(a, dtype), as_dtype(b, dtype), p);
+}
+
+// A norm of the last dimension, which may have no elements.
+Tensor norm_of_rows(const Tensor& x, double p) {
+  return x.size(-1) == 0 ? sum(x, {-1}) : norm_along(x, p, -1, false);
 }
 
 Tensor distances_within(const Tensor& x, double p) {
@@ -94,7 +98,7 @@ Tensor distances_within(const Tensor& x, double p) {
   const Tensor pairs = triu_indices(x.size(0), x.size(0), 1, x.device());
   const Tensor apart =
       sub(index_select(x, 0, select(pairs, 0, 0)), index_select(x, 0, select(pairs, 0, 1)));
-  return x.size(1) == 0 ? sum(apart, {-1}) : norm_along(apart, p, -1, false);
+  return norm_of_rows(apart, p);
 }
 
 }  // namespace
@@ -132,6 +136,11 @@ void distances() {
       .amp(Amp::float32)
       .meaning([](Tensor x1, Tensor x2, double p, std::string compute_mode) {
         return distances_of(x1, x2, p, compute_mode);
+      });
+  op("_distances(Tensor x1, Tensor x2, float p) -> Tensor")
+      .amp(Amp::float32)
+      .meaning([](Tensor x1, Tensor x2, double p) {
+        return norm_of_rows(sub(unsqueeze(x1, -2), unsqueeze(x2, -3)), p);
       });
   op("pdist(Tensor x, float p=2) -> Tensor")
       .doc(

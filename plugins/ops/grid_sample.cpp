@@ -25,8 +25,12 @@ constinit ExpressionRef inside{"_inside(Tensor x, int size) -> Tensor",
                                "where(x >= 0 and x < size, int(x), -1)"};
 constinit ExpressionRef both{"_both(Tensor flat, Tensor i, int size) -> Tensor",
                              "where(flat >= 0 and i >= 0, flat * size + i, -1)"};
+// Each for itself, so that what is not taken has no part in the other's gradient, even if it is no
+// number.
 constinit ExpressionRef weighed{"_weighed(Tensor x, Tensor weight, Tensor at) -> Tensor",
-                                "where(at < 0, 0, x * weight)"};
+                                "where(at < 0, 0, x) * where(at < 0, 0, weight)"};
+// y, which does not change with x.
+constinit ExpressionRef beside{"_beside(Tensor y, Tensor x) -> Tensor", "y\ndx = 0 * g"};
 constinit ExpressionRef shown{"_shown(Tensor x, Tensor at) -> Tensor", "where(at < 0, 0, x)"};
 
 enum class Mode { bilinear, nearest, bicubic };
@@ -150,7 +154,9 @@ Tensor sampled(const Tensor& x, const Tensor& grid, const std::string& mode,
     const Tensor part = at_taps(flat, chosen, sizes);
     y = y.defined() ? add(y, part) : part;
   }
-  return prim::reshape(y, joined_sizes({{x.size(0), x.size(1)}, out}));
+  y = prim::reshape(y, joined_sizes({{x.size(0), x.size(1)}, out}));
+  if (s.mode != Mode::nearest || !grid.requires_grad()) return y;
+  return prim::elementwise(beside, y, unsqueeze(select(grid, -1, 0), 1));
 }
 
 // -1 to 1 in n places: the ends themselves (corners), or the centers of n equal parts.

@@ -35,7 +35,15 @@ struct Picked {
   std::vector<int64_t> result;     // its dimensions in the order of the result
   int64_t rows = 1, row = 1;       // how many, and elements of one
   int64_t along = -1;              // the dimension of the only index, where that has one; else -1
-  Tensor flat;                     // int64 [n, row], within rows
+  Tensor places;                   // int64 [n], within rows
+  Tensor flat;                     // the same for each element of a row, [n, row]
+
+  // The places along their dimension, to be expanded over the others.
+  Tensor line() const {
+    Sizes sizes(size_t(x.dim()), 1);
+    sizes[size_t(along)] = places.size(0);
+    return prim::reshape(places, sizes);
+  }
 };
 
 // A mask is an index along each of its dimensions. One without any is an index along a new
@@ -99,6 +107,7 @@ Picked picked(const char* op, const Tensor& given, Tensors indices) {
     p.broadcast = broadcast(op, p.broadcast, list[size_t(d)].sizes());
   }
   if (p.order.empty()) fail(std::string(op) + ": no index is given");
+  if (p.order.size() == 1 && p.broadcast.size() == 1) p.along = p.order[0];
   int64_t before = 1;
   for (int64_t d : p.order) {
     Tensor i = prim::expand(list[size_t(d)], p.broadcast);
@@ -121,8 +130,8 @@ Picked picked(const char* op, const Tensor& given, Tensors indices) {
   for (int64_t d = lead; d < lead + at; ++d) p.result.push_back(d);
   for (int64_t d = 0; d < lead; ++d) p.result.push_back(d);
   for (int64_t d = lead + at; d < rank; ++d) p.result.push_back(d);
-  if (p.order.size() == 1 && lead == 1) p.along = p.order[0];
-  int64_t n = p.flat.numel();
+  const int64_t n = p.flat.numel();
+  p.places = prim::reshape(p.flat, {n});
   p.flat = prim::expand(prim::reshape(p.flat, {n, 1}), {n, p.row});
   return p;
 }
@@ -138,6 +147,11 @@ Tensor row_major(const Tensor& x) { return x.is_contiguous() ? x : prim::copy(x)
 
 Tensor indexed(const Tensor& x, Tensors indices) {
   Picked p = picked("index", x, indices);
+  if (p.along >= 0 && p.x.dim() == x.dim()) {
+    Sizes sizes = sizes_of(x);
+    sizes[size_t(p.along)] = p.places.size(0);
+    return prim::gather(x, p.along, prim::expand(p.line(), sizes));
+  }
   Tensor chosen = prim::gather(as_rows(p), 0, p.flat);
   return row_major(prim::permute(prim::reshape(chosen, p.chosen), p.result));
 }
@@ -172,15 +186,12 @@ Tensor filling_mask(const Tensor& x, Tensors indices, const Tensor& values, bool
   return mask.dtype() == bool_ ? over : ne(over, 0);
 }
 
-// Written to x, where gradients need no copy of it and the places are rows of x, or along a dimension.
-// `src` in the sizes of what is picked.
+// Written to x, where the places are rows of x, or along a dimension. `src` in the sizes of what is
+// picked.
 bool put_into(const Picked& p, const Tensor& x, const Tensor& src, bool accumulate) {
-  if (p.x.dim() != x.dim() || x.requires_grad() || src.requires_grad()) return false;
+  if (p.x.dim() != x.dim()) return false;
   if (p.along >= 0) {
-    Sizes line(size_t(x.dim()), 1);
-    line[size_t(p.along)] = p.flat.size(0);
-    const Tensor at = p.row == 0 ? prim::slice(p.flat, 1, 0, 0) : prim::slice(p.flat, 1, 0, 1);
-    prim::scatter_(x, p.along, prim::expand(prim::reshape(at, line), src.sizes()), src, accumulate);
+    prim::scatter_(x, p.along, prim::expand(p.line(), src.sizes()), src, accumulate);
     return true;
   }
   const Tensor rows = as_rows(p);

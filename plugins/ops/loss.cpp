@@ -103,6 +103,16 @@ void expect_broadcast(const char* op, const Tensor& input, const Tensor& target)
          sizes_text(target.sizes()) + "; expected sizes that broadcast");
   }
 }
+void expect_broadcast_to(const char* op, const Tensor& input, const Tensor& target) {
+  expect_broadcast(op, input, target);
+  bool fits = target.dim() <= input.dim();
+  for (int64_t d = 1; fits && d <= target.dim(); ++d)
+    fits = target.size(-d) == 1 || target.size(-d) == input.size(-d);
+  if (!fits) {
+    fail(std::string(op) + ": target is " + sizes_text(target.sizes()) +
+         ", expected sizes that broadcast to those of input, " + sizes_text(input.sizes()));
+  }
+}
 // As PyTorch, whose warning it is: [8, 1] and [8] broadcast to [8, 8], which is hardly ever meant.
 // Once for each pair of sizes, as Python shows a warning once.
 void expect_alike(const char* op, const Tensor& input, const Tensor& target) {
@@ -312,7 +322,7 @@ void losses_of_differences() {
       .amp(Amp::float32)
       .meaning([](Tensor input, Tensor target, std::string reduction) {
         Reduction kind = reduction_of("soft_margin_loss", reduction);
-        expect_broadcast("soft_margin_loss", input, target);
+        expect_broadcast_to("soft_margin_loss", input, target);
         expect_fractions("soft_margin_loss", input, target);
         return reduced(neg(log_sigmoid(mul(input, target))), kind);
       });
@@ -330,6 +340,8 @@ void losses_of_probabilities() {
         expect_same_sizes("binary_cross_entropy", input, target);
         expect_fractions("binary_cross_entropy", input, target);
         expect_probabilities("binary_cross_entropy", "input", input);
+        if (target.dtype().is_float())
+          expect_probabilities("binary_cross_entropy", "target", target);
         return reduced(prim::elementwise(entropy, input, target, or_number(weight, 1)), kind);
       });
   op("binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, str "

@@ -14,6 +14,8 @@ Tensor reduced(const Tensor& loss, Reduction reduction);
 void expect_positive(const char* op, const char* what, double value, bool zero);
 void expect_same_sizes(const char* op, const Tensor& input, const Tensor& target);
 void expect_broadcast(const char* op, const Tensor& input, const Tensor& target);
+// Target to input.
+void expect_broadcast_to(const char* op, const Tensor& input, const Tensor& target);
 void expect_fractions(const char* op, const Tensor& input, const Tensor& target);
 
 }  // namespace tenon::ops_pack

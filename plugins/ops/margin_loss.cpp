@@ -64,6 +64,12 @@ void losses_of_distances() {
           [](Tensor input1, Tensor input2, Tensor target, double margin, std::string reduction) {
             const char* op = "margin_ranking_loss";
             const Reduction kind = reduction_of(op, reduction);
+            if (input1.dim() != input2.dim() || input1.dim() != target.dim()) {
+              fail(detail::joined({op, ": inputs are ", sizes_text(input1.sizes()), " and ",
+                                   sizes_text(input2.sizes()), ", target is ",
+                                   sizes_text(target.sizes()),
+                                   "; expected as many dimensions of each"}));
+            }
             expect_broadcast(op, input1, target);
             expect_broadcast(op, input1, input2);
             expect_fractions(op, input1, input2);
@@ -154,8 +160,12 @@ Tensor margins_of_classes(const Tensor& input, const Tensor& target, int64_t p, 
   return of_samples(mean(loss, {1}), s, kind);
 }
 
+constinit ExpressionRef below_end{"_below_end(Tensor x) -> Tensor", "int(x < -1)"};
+
 Tensor margins_of_lists(const Tensor& input, const Tensor& target, Reduction kind) {
   const Samples s = samples_of("multilabel_margin_loss", input, target, true);
+  expect_each("multilabel_margin_loss", "target", "a class, or -1 behind the last", below_end,
+              s.target);
   const int64_t n = s.input.size(0), classes = s.input.size(1);
   const Tensor ends = prim::scan(TN_REDUCE_SUM, as_dtype(lt(s.target, 0), int64), 1);
   const Tensor listed = prim::elementwise(is_listed, s.target, ends);

@@ -185,7 +185,8 @@ Tensor instance_norm_of(Tensor x, Tensor running_mean, Tensor running_var, Tenso
   expect_values(op, x, n);
   Tensor v = wide(x);
   Moments m = moments(v, c.others);
-  if (running_mean.defined() || running_var.defined()) {
+  // What has no values leaves the running ones as they are.
+  if ((running_mean.defined() || running_var.defined()) && n > 0) {
     NoGrad guard;
     note_moments(running_mean, running_var, mean(m.mean, 0), mean(m.var, 0), momentum, double(n));
   }

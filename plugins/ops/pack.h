@@ -173,13 +173,13 @@ inline Tensor as_dtype(const Tensor& x, Dtype dtype) {
 inline Tensor spread(Ints sizes, int number, Dtype dtype, Device device) {
   return prim::expand(prim::fill({}, number, dtype, device), sizes);
 }
-// Halves as float32, to be added up.
 // scatter, or what is written to x itself.
 inline Tensor scatter_by(bool in_place, const Tensor& x, int64_t dim, const Tensor& index,
                          const Tensor& src, bool add) {
   return in_place ? prim::scatter_(x, dim, index, src, add)
                   : prim::scatter(x, dim, index, src, add);
 }
+// Halves as float32, to be added up.
 inline Tensor wide(const Tensor& x) { return x.dtype().is_half() ? prim::copy(x, float32) : x; }
 
 }  // namespace tenon::ops_pack

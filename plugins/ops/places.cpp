@@ -62,8 +62,7 @@ Tensor put_at(const char* op, const Tensor& x, const Tensor& index, const Tensor
   }
   const Tensor at = flat_places(op, x, index), line = prim::reshape(x, {-1}),
                src = prim::reshape(source, {-1});
-  const bool has_gradient = x.requires_grad() || source.requires_grad();
-  if (in_place && !has_gradient && line.same_storage(x)) {
+  if (in_place && line.same_storage(x)) {
     prim::scatter_(line, 0, at, src, accumulate);
     return x;
   }
@@ -76,6 +75,10 @@ Tensor copied_to(const char* op, const Tensor& x, int64_t dim, const Tensor& ind
   expect_one_dtype(op, x, source);
   const int64_t d = wrap_dim(op, dim, x.dim());
   if (x.dim() == 0) {
+    if (index.dim() > 1 || source.dim() > 1) {
+      fail(std::string(op) + ": x is [], index is " + sizes_text(index.sizes()) + ", source is " +
+           sizes_text(source.sizes()) + "; expected at most 1 dimension of these");
+    }
     const Tensor one = copied_to(op, prim::reshape(x, {1}), 0, index, prim::reshape(source, {-1}));
     return in_place ? x.copy_(prim::reshape(one, {})) : prim::reshape(one, {});
   }
@@ -93,6 +96,9 @@ Tensor filled_at(const char* op, const Operand& x_or_number, int64_t dim, const 
          ", expected a number or a tensor without dimensions");
   }
   const int64_t d = wrap_dim(op, dim, x.dim());
+  if (index.dim() > 1)
+    fail(std::string(op) + ": index is " + sizes_text(index.sizes()) +
+         ", expected at most 1 dimension");
   if (x.dim() == 0) {
     const Tensor y = prim::reshape(filled_at(op, prim::reshape(x, {1}), 0, index_of, value), {});
     return in_place ? x.copy_(y) : y;
@@ -102,8 +108,9 @@ Tensor filled_at(const char* op, const Operand& x_or_number, int64_t dim, const 
       first_index, prim::reshape(as_index(op, "index", index), {-1}), x.size(d), x.size(d));
   Sizes sizes = sizes_of(x);
   sizes[size_t(d)] = line.size(0);
-  if (in_place) {
-    const Tensor one = value.is_tensor() ? as_dtype(value.tensor(), x.dtype())
+  // Where an index is there twice, a value with a gradient counts once.
+  if (in_place && !(value.is_tensor() && value.tensor().requires_grad())) {
+    const Tensor one = value.is_tensor() ? value.tensor().to(x.device(), x.dtype())
                                          : prim::fill({}, number_for(op, "value", value, x.dtype()),
                                                       x.dtype(), x.device());
     const Tensor src = prim::expand(one, sizes);
@@ -112,8 +119,9 @@ Tensor filled_at(const char* op, const Operand& x_or_number, int64_t dim, const 
   const Tensor marks = spread(sizes, 1, bool_, x.device());
   const Tensor none = spread(x.sizes(), 0, bool_, x.device());
   const Tensor chosen = prim::scatter(none, d, index_along(op, x, d, line, marks), marks, false);
-  return value.is_tensor() ? where(chosen, as_dtype(value.tensor(), x.dtype()), x)
-                           : masked_fill(x, chosen, value);
+  const Tensor y = value.is_tensor() ? where(chosen, as_dtype(value.tensor(), x.dtype()), x)
+                                     : masked_fill(x, chosen, value);
+  return in_place ? x.copy_(y) : y;
 }
 
 Tensor scattered_by(const char* op, const Tensor& x, const Tensor& mask, const Tensor& source,
@@ -131,6 +139,14 @@ Tensor scattered_by(const char* op, const Tensor& x, const Tensor& mask, const T
     if (a == 1) sizes[sizes.size() - size_t(d)] = b;
   }
   const Tensor all = prim::expand(mask, sizes), flat = prim::reshape(all, {-1});
+  if (may_look_at(mask)) {
+    const NoGrad guard;
+    const auto wanted = count_nonzero(all).item<int64_t>();
+    if (wanted > source.numel()) {
+      fail(std::string(op) + ": the mask has " + std::to_string(wanted) + " places, source " +
+           std::to_string(source.numel()) + " elements; expected as many at least");
+    }
+  }
   Tensor from = prim::reshape(source, {-1});
   if (from.numel() == 0) from = prim::fill({1}, 0, x.dtype(), x.device());
   const Tensor at =

@@ -75,6 +75,7 @@ namespace {
 Meta pool_meta(const char* op, const Tensor& x, Windows w, bool ceil_mode) {
   const int64_t n = w.n();
   const Sizes sizes = batched_sizes(op, x, n);
+  expect_elements(op, sizes, n);
   set_out(op, &w, std::span(sizes).last(size_t(n)), ceil_mode);
   return batched_meta(x, n, joined_sizes({{sizes[0], sizes[1]}, w.out}));
 }
@@ -107,6 +108,7 @@ Tensor place_of_max(const Tensor& x, Ints dims) {
 namespace {
 
 Tensor max_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode) {
+  expect_elements(op, x.sizes(), w.n());
   set_out(op, &w, last_sizes(x, w.n()), ceil_mode);
   return call(first_max, windows(x, w, lowest(x.dtype())), counting(2 + w.n(), w.n()));
 }
@@ -116,6 +118,7 @@ Tensor max_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode) {
 std::tuple<Tensor, Tensor> indexed_max_pool(const char* op, const Tensor& x, Windows w,
                                             bool ceil_mode) {
   const int64_t n = w.n();
+  expect_elements(op, x.sizes(), n);
   set_out(op, &w, last_sizes(x, n), ceil_mode);
   const Tensor at = place_of_max(windows(x.detach(), w, lowest(x.dtype())), counting(2 + n, n));
   // With dilation a window may hold nothing but padding: its place is out of x, and its value what
@@ -153,6 +156,7 @@ namespace {
 Tensor avg_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode, bool count_include_pad,
                 optional<int64_t> divisor) {
   int64_t n = w.n();
+  expect_elements(op, x.sizes(), n);
   expect_divisor(op, divisor);
   set_out(op, &w, last_sizes(x, n), ceil_mode);
   Sizes dims = counting(2 + n, n);

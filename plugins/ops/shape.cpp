@@ -138,9 +138,10 @@ View unsqueezed(const tn_tensor* x, int64_t dim) {
 }
 
 Tensor flattened(const Tensor& x, int64_t start_dim, int64_t end_dim) {
+  // A tensor without dimensions counts as one of size 1.
+  const int64_t dims = std::max<int64_t>(x.dim(), 1);
+  int64_t start = wrap_dim("flatten", start_dim, dims), end = wrap_dim("flatten", end_dim, dims);
   if (x.dim() == 0) return prim::reshape(x, {1});
-  int64_t start = wrap_dim("flatten", start_dim, x.dim()),
-          end = wrap_dim("flatten", end_dim, x.dim());
   if (start > end) {
     fail("flatten: start_dim " + std::to_string(start_dim) + " is behind end_dim " +
          std::to_string(end_dim));

@@ -204,9 +204,8 @@ Tensor between(const Line& line, const Tensor& ranks, string_view interpolation)
 
 void check_quantile(const char* op, const Tensor& x, const Operand& q, string_view interpolation) {
   expect_float(op, x);
-  for (const char* name : {"linear", "lower", "higher", "midpoint", "nearest"})
-    if (interpolation == name) interpolation = "";
-  if (!interpolation.empty()) {
+  constexpr string_view kKnown[] = {"linear", "lower", "higher", "midpoint", "nearest"};
+  if (std::ranges::find(kKnown, interpolation) == std::end(kKnown)) {
     fail(std::string(op) + ": interpolation is '" + std::string(interpolation) +
          "', expected 'linear', 'lower', 'higher', 'midpoint' or 'nearest'");
   }

@@ -339,6 +339,25 @@ TEST_P(CompiledTraining, LeavesOfItsOwnBesideThoseThatStay) {
   expect_described(f, "2 recordings, 4 replays");
 }
 
+// A leaf over the memory of what it holds, as fast weights begin.
+TEST_P(CompiledTraining, LeavesOfItsOwnOverHeldMemory) {
+  const Tensor w = batch(1, 1, d).requires_grad_(), v = w.detach().clone().requires_grad_();
+  const auto step = [](const Tensor& held, const Tensor& x) {
+    const Tensor fast = held.detach().requires_grad_();
+    (fast * fast * x).sum().backward();
+    Tensor next = fast - 0.1 * fast.grad();
+    (held * next * x).sum().backward();
+    return next.detach() * 1;
+  };
+  auto f = tn::compile([&](Tensor x) { return step(w, x); });
+  for (int i = 0; i < 6; ++i) {
+    const Tensor x = batch(1, i, d);
+    expect_same_bits(f(x), step(v, x));
+    expect_same_bits(w.grad(), v.grad());
+  }
+  expect_described(f, "2 recordings, 4 replays");
+}
+
 // Who holds a gradient keeps it: the next replay makes another.
 TEST_P(CompiledTraining, AGradientThatIsHeldStaysWhatItWas) {
   Trained run = sgd(d, {.lr = 0.1});

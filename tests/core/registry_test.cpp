@@ -215,7 +215,14 @@ TEST(StageKernel, ChecksTheDefinition) {
             "convolutions");
   def.traits = TN_KERNEL_STRIDED_OUTPUT;
   EXPECT_EQ(stage_text(def),
-            "kernel for primitive 'reduce' on 'cpu': TN_KERNEL_STRIDED_OUTPUT is for SCATTER");
+            "kernel for primitive 'reduce' on 'cpu': TN_KERNEL_STRIDED_OUTPUT is for SCATTER with "
+            "TN_LAYOUT_STRIDED");
+  def.primitive = TN_PRIM_SCATTER;
+  EXPECT_EQ(stage_text(def), "");
+  def.layout = TN_LAYOUT_ROWS;
+  EXPECT_EQ(stage_text(def),
+            "kernel for primitive 'scatter' on 'cpu': TN_KERNEL_STRIDED_OUTPUT is for SCATTER with "
+            "TN_LAYOUT_STRIDED");
   def = kernel_def("f");
   def.dtypes = 1u << 30;
   EXPECT_EQ(stage_text(def), "kernel for 'f' on 'cpu': unknown dtypes 0x40000000");

@@ -50,8 +50,12 @@ Samples samples() {
   index(list);
   loss(list);
   conv(list);
+  cumprod(list);
+  distance(list);
+  grid_sample(list);
   norm(list);
   pool(list);
+  pool_volumes(list);
   attention(list);
   recurrent(list);
   optim(list);

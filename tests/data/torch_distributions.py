@@ -18,7 +18,10 @@ MATRIX = [[2.0, 0.5, -0.3], [0.5, 1.0, 0.2], [-0.3, 0.2, 0.75]]
 LOWER = [[1.5, 0, 0], [0.4, 0.8, 0], [-1.0, 0.3, 2.0]]
 ONE_HOT = [[[1, 0, 0], [0, 0, 1]], [[0, 1, 0], [0, 1, 0]]]
 # Whose values have no gradient.
-WHOLE = ("Bernoulli", "Categorical", "OneHotCategorical", "Poisson", "Binomial", "Geometric")
+WHOLE = ("Bernoulli", "Categorical", "OneHotCategorical", "Poisson", "Binomial", "Geometric", "NegativeBinomial", "Multinomial")
+# Without moments and entropy.
+BARE = ("TanhPolicy", "SigmoidOfAffine", "LogitRelaxedBernoulli", "RelaxedBernoulli", "ExpRelaxedCategorical", "RelaxedOneHotCategorical", "LogisticNormal",
+        "LKJCholesky", "PowerOfSoftplus", "StickOfIndependent", "Correlations", "Composed", "Logistic", "CatOfThree", "Copula")
 # The kind, its parameters by name, values of log_prob.
 CASES = [
     ("Normal", {"loc": [[0.5], [-2.0]], "scale": [0.3, 1.0, 4.0]}, [[0.1, -2, 7], [1, 0, -3.5]]),
@@ -115,8 +118,121 @@ LATER = [
     ("SigmoidOfAffine", {"loc": [1.0, 1.0], "scale": [2.0, 2.0], "shift": [1.0, -0.5], "factor": [-2.0, 0.3]}),
 ]
 
+# What tests/nn/distribution_values_test.cpp compares.
+SYMMETRIC = [[1.5, 0.2, -0.4], [0.2, 2.0, 0.3], [-0.4, 0.3, 0.9]]
+CORRELATIONS = [[1.0, 0, 0], [0.6, 0.8, 0], [-0.36, 0.48, 0.8]]
+SIMPLEX = [[[0.1, 0.2, 0.7], [0.25, 0.5, 0.25]]]
+MORE_CASES = [
+    ("NegativeBinomial", {"total_count": [[5.0], [2.5]], "probs": [0.1, 0.5, 0.97]}, [[0, 6, 200], [1, 3, 60]]),
+    ("NegativeBinomial", {"total_count": [40.0, 0.5], "logits": [-4.0, 2.5]}, [[0, 6], [1, 30]]),
+    ("Multinomial", {"probs": [[0.2, 0.5, 0.4], [3.0, 1.0, 2.0]]}, [[[1, 2, 3], [0, 6, 0]], [[2, 2, 2], [1, 0, 3]]]),
+    ("Multinomial", {"logits": [[-1.0, 0.3, 2.5], [0.0, 0.5, -1.0]]}, [[1, 2, 3], [0, 6, 0]]),
+    ("LogitRelaxedBernoulli", {"temperature": [0.7], "probs": [0.1, 0.5, 0.97]}, [[0.1, -2, 7], [1, 0, -3.5]]),
+    ("RelaxedBernoulli", {"temperature": [0.7], "probs": [0.1, 0.5, 0.97]}, [[0.1, 0.5, 0.9], [1e-4, 0.99, 0.3]]),
+    ("RelaxedBernoulli", {"temperature": [2.0], "logits": [-4.0, 0.3, 2.5]}, [[0.1, 0.5, 0.9], [1e-4, 0.99, 0.3]]),
+    ("ExpRelaxedCategorical", {"temperature": [0.7], "probs": [[0.2, 0.5, 0.4], [3.0, 1.0, 2.0]]}, [[-0.5, -2, -3], [-0.1, -6, -4]]),
+    ("RelaxedOneHotCategorical", {"temperature": [0.7], "probs": [[0.2, 0.5, 0.4], [3.0, 1.0, 2.0]]}, SIMPLEX),
+    ("RelaxedOneHotCategorical", {"temperature": [2.0], "logits": [[-1.0, 0.3, 2.5], [0.0, 0.5, -1.0]]}, SIMPLEX),
+    ("InverseGamma", {"concentration": [2.5, 4.0, 40.0], "rate": [1.0, 3.0, 20.0]}, [[0.1, 2, 0.6], [1, 0.5, 0.4]]),
+    ("InverseGamma", {"concentration": [0.5, 1.5], "rate": [1.0, 3.0]}, [[0.1, 200], [1, 0.5]]),
+    ("FisherSnedecor", {"df1": [0.5, 3.0, 40.0], "df2": [4.5, 7.0, 60.0]}, [[1e-3, 2, 0.9], [1, 0.5, 1.4]]),
+    ("FisherSnedecor", {"df1": [0.5, 3.0], "df2": [1.5, 3.5]}, [[1e-3, 200], [1, 0.5]]),
+    ("VonMises", {"loc": [[0.5], [-2.0]], "concentration": [0.02, 1.0, 60.0]}, [[0.1, -2, 0.7], [1, 9, -2.2]]),
+    ("LowRankMultivariateNormal", {"loc": [[0.5, -1.0, 2.0], [0.0, 0.0, 0.0]], "cov_factor": [[0.4, 1.0], [-2.0, 0.5], [0.3, 0.1]], "cov_diag": [0.7, 0.2, 1.5]},
+     [[0.1, 0.2, 0.3], [-1.0, 2.0, 0.5]]),
+    ("ContinuousBernoulli", {"probs": [0.02, 0.4, 0.5, 0.97]}, [[0.1, 0.5, 0.9, 0], [1e-4, 0.99, 0.3, 1]]),
+    ("ContinuousBernoulli", {"logits": [-9.0, 0.3, 2.5]}, [[0.1, 0.5, 0.9], [1e-4, 0.99, 0.3]]),
+    ("GeneralizedPareto", {"loc": [[0.5], [-2.0]], "scale": [0.3, 1.0, 4.0], "concentration": [0.3, 0.0, -0.4]}, [[0.5, 2, 7], [0.6, 0.5, 0.55]]),
+    ("GeneralizedPareto", {"loc": [0.5, -2.0], "scale": [0.3, 1.0], "concentration": [0.6, 1.5]}, [[0.5, 200], [0.6, 0.5]]),
+    ("LogisticNormal", {"loc": [[0.5, -2.0], [0.0, 1.0]], "scale": [0.3, 1.0]}, SIMPLEX),
+    ("Wishart", {"df": [3.5, 20.0], "covariance_matrix": MATRIX}, SYMMETRIC),
+    ("Wishart", {"df": [3.5, 20.0], "precision_matrix": MATRIX}, SYMMETRIC),
+    ("Wishart", {"df": [4.0], "scale_tril": LOWER}, SYMMETRIC),
+    ("LKJCholesky", {"concentration": [0.5, 1.0, 3.0]}, CORRELATIONS),
+    ("PowerOfSoftplus", {"loc": [[0.5, -2.0], [0.0, 3.0]], "scale": [0.3, 1.0], "exponent": [-2.0, 0.3]}, [[0.1, 0.99], [4, 0.6]]),
+    ("StickOfIndependent", {"loc": [[0.5, -2.0], [0.0, 1.0]], "scale": [0.3, 1.0]}, SIMPLEX),
+    ("Correlations", {"loc": [0.5, -2.0, 1.0], "scale": [0.3, 1.0, 4.0]}, CORRELATIONS),
+    ("Composed", {"loc": [[0.5, -2.0, 1.0, 0.3], [0.0, 3.0, 0.1, -1.0]], "scale": [0.3, 1.0, 4.0, 2.0]}, [[[0.1, 0.2], [0.3, 4]], [[1, 0.5], [2, 0.7]]]),
+    ("Logistic", {"loc": [0.5, -2.0], "scale": [0.3, 1.5]}, [[0.1, 0.99], [0.9, 1e-3]]),
+    ("CatOfThree", {"loc": [0.5, -2.0, 1.0], "scale": [0.3, 1.0, 4.0]}, [[0.1, 0.2, -0.4], [4, -0.3, 0.7]]),
+    ("Copula", {"loc": [0.5, -1.0, 2.0], "scale_tril": LOWER}, [[0.1, 0.2, 0.3], [0.9, 0.5, 0.97]]),
+]
+MORE_KINDS = [
+    ("ContinuousBernoulli", {"probs": [0.1, 0.8]}),
+    ("ContinuousBernoulli", {"logits": [0.3, -1.0]}),
+    ("LowRankMultivariateNormal", {"loc": [[0.5, -1.0, 2.0], [0.0, 0.0, 0.0]], "cov_factor": [[0.4, 1.0], [-2.0, 0.5], [0.3, 0.1]], "cov_diag": [0.7, 0.2, 1.5]}),
+    ("LowRankMultivariateNormal", {"loc": [1.0, 1.0, 1.0], "cov_factor": [[1.0], [0.5], [-0.3]], "cov_diag": [1.0, 0.4, 0.6]}),
+    ("InverseGamma", {"concentration": [0.3, 4.0], "rate": [1.0, 0.5]}),
+    ("InverseGamma", {"concentration": [2.0], "rate": [3.0]}),
+    ("LogisticNormal", {"loc": [[0.5, -2.0], [0.0, 1.0]], "scale": [0.3, 1.0]}),
+    ("LogisticNormal", {"loc": [1.0, 0.0], "scale": [2.0, 0.7]}),
+    ("Composed", {"loc": [[0.5, -2.0, 1.0, 0.3], [0.0, 3.0, 0.1, -1.0]], "scale": [0.3, 1.0, 4.0, 2.0]}),
+    ("Composed", {"loc": [0.0, 0.0, 1.0, 1.0], "scale": [1.0, 2.0, 3.0, 0.5]}),
+    ("Wishart", {"df": 3.5, "covariance_matrix": MATRIX}),
+    ("Wishart", {"df": 5.0, "scale_tril": LOWER}),
+]
+# Beside those of one family: ContinuousBernoulli and LowRankMultivariateNormal with the first of each kind of before. (Uniform(-1, 1.5)
+# reaches over both ends, where PyTorch's divergence is finite.)
+MORE_PAIRS = [
+    *[("ContinuousBernoulli", kind) for kind in ("Pareto", "Exponential", "Normal")],
+    *[(kind, "ContinuousBernoulli") for kind in ("Beta", "Exponential", "Gamma", "Gumbel", "Laplace", "Normal", "Pareto", "Uniform")],
+    ("LowRankMultivariateNormal", "MultivariateNormal"), ("MultivariateNormal", "LowRankMultivariateNormal"),
+]
+
+
+class VonMises(D.VonMises):
+    """With Bessel functions that are exact: PyTorch's are polynomials, whose values here are within 1e-6."""
+
+    def log_prob(self, value):
+        k = self.concentration
+        result = k * (torch.cos(value - self.loc) - 1) - math.log(2 * math.pi) - torch.special.i0e(k).log()
+        assert torch.allclose(result, super().log_prob(value), rtol=0, atol=1e-6)
+        return result
+
+    @property
+    def variance(self):
+        result = 1 - torch.special.i1e(self.concentration) / torch.special.i0e(self.concentration)
+        assert torch.allclose(result, D.VonMises(self.loc, self.concentration).variance, rtol=0, atol=1e-6)
+        return result
+
+
+def made_more(kind, p):
+    if kind == "Wishart" and "scale_tril" in p:  # else there are gradients above the diagonal that mean nothing
+        return D.Wishart(p["df"], scale_tril=p["scale_tril"].tril())
+    if kind == "Multinomial":
+        return D.Multinomial(6, **p)
+    if kind == "VonMises":
+        return VonMises(**p)
+    if kind == "LKJCholesky":
+        return D.LKJCholesky(3, **p)
+    if kind in ("LogitRelaxedBernoulli", "ExpRelaxedCategorical"):
+        module = D.relaxed_bernoulli if kind == "LogitRelaxedBernoulli" else D.relaxed_categorical
+        return getattr(module, kind)(**p)
+    if kind == "GeneralizedPareto":
+        return D.generalized_pareto.GeneralizedPareto(**p)
+    if kind == "PowerOfSoftplus":
+        return D.TransformedDistribution(D.Normal(p["loc"], p["scale"]), [D.SoftplusTransform(), D.PowerTransform(p["exponent"])])
+    if kind == "StickOfIndependent":
+        return D.TransformedDistribution(D.Independent(D.Normal(**p), 1), [D.AffineTransform(0.5, 2.0), D.StickBreakingTransform()])
+    if kind == "Correlations":
+        return D.TransformedDistribution(D.Normal(**p), D.CorrCholeskyTransform())
+    if kind == "Composed":
+        parts = [D.IndependentTransform(D.SoftplusTransform(), 1), D.ReshapeTransform((4,), (2, 2)), D.PowerTransform(torch.tensor(0.5))]
+        return D.TransformedDistribution(D.Normal(**p), [D.ComposeTransform(parts), D.AffineTransform(0.01, 2.0)])
+    if kind == "Logistic":
+        unit = D.Uniform(torch.zeros_like(p["loc"]), torch.ones_like(p["loc"]))
+        return D.TransformedDistribution(unit, [D.SigmoidTransform().inv, D.AffineTransform(**p)])
+    if kind == "CatOfThree":
+        return D.TransformedDistribution(D.Normal(**p), D.CatTransform([D.ExpTransform(), D.TanhTransform()], dim=-1, lengths=[1, 2]))
+    if kind == "Copula":
+        return D.TransformedDistribution(D.MultivariateNormal(**p), D.CumulativeDistributionTransform(D.Normal(0.25, 1.0)))
+    return None
+
 
 def made(kind, p):
+    more = made_more(kind, p)
+    if more is not None:
+        return more
     if kind == "Independent":
         return D.Independent(D.Normal(**p), 1)
     if kind == "MixtureOfNormals":
@@ -142,8 +258,10 @@ def kept(t):
 
 def has(kind, what):
     """Whether PyTorch has it and it is more than NaN."""
-    if kind in ("TanhPolicy", "SigmoidOfAffine"):
+    if kind in BARE:
         return False
+    if kind in ("NegativeBinomial", "FisherSnedecor", "VonMises"):
+        return what != "entropy"
     return not (kind.startswith("Mixture") or kind == "Poisson") if what == "entropy" else kind != "Categorical"
 
 
@@ -185,8 +303,20 @@ def pairs():
                 yield p, q
 
 
-def divergence_cases():
-    for (p_kind, p_parameters), (q_kind, q_parameters) in pairs():
+def more_pairs():
+    for p in MORE_KINDS:
+        for q in MORE_KINDS:
+            if p[0] == q[0]:
+                yield p, q
+    first = {kind: (kind, parameters) for kind, parameters in reversed(OPERANDS + LATER + MORE_KINDS)}
+    for p, q in MORE_PAIRS:
+        yield first[p], first[q]
+    yield first["ContinuousBernoulli"], ("Uniform", {"low": [-1.0, -0.5], "high": [1.5, 1.25]})
+    yield first["ContinuousBernoulli"], ("Uniform", {"low": [-1.0, 0.5], "high": [0.9, 1.25]})
+
+
+def divergence_cases(listed):
+    for (p_kind, p_parameters), (q_kind, q_parameters) in listed:
         p, q = leaves(p_parameters), leaves(q_parameters)
         of_p, of_q = made(p_kind, p), made(q_kind, q)
         try:
@@ -198,7 +328,8 @@ def divergence_cases():
         finite = torch.isfinite(result)
         case = {"p": p_kind, "q": q_kind, "of_p": {n: kept(t) for n, t in p.items()}, "of_q": {n: kept(t) for n, t in q.items()},
                 "sizes": list(result.shape), "values": [v if f else None for v, f in zip(result.reshape(-1).tolist(), finite.reshape(-1).tolist())]}
-        if bool(finite.all()):
+        # PyTorch's of Wishart have no gradient for p.
+        if bool(finite.all()) and p_kind != "Wishart":
             result.sum().backward()
             case["gradients_of_p"], case["gradients_of_q"] = gradients(p), gradients(q)
         yield case
@@ -236,5 +367,6 @@ def written(rows):
     return "[\n" + ",\n".join(json.dumps(row, separators=(",", ":"), allow_nan=False) for row in rows) + "\n]"
 
 
-sys.stdout.write('{"distributions":' + written([value_case(*case) for case in CASES]) + ',\n"divergences":' + written(divergence_cases()) +
-                 ',\n"gamma_slopes":' + written(slopes()) + "}\n")
+sys.stdout.write('{"distributions":' + written([value_case(*case) for case in CASES]) + ',\n"divergences":' + written(divergence_cases(pairs())) +
+                 ',\n"gamma_slopes":' + written(slopes()) + ',\n"more_distributions":' + written([value_case(*case) for case in MORE_CASES]) +
+                 ',\n"more_divergences":' + written(divergence_cases(more_pairs())) + "}\n")

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <vector>
 
+#include "message_of.h"
 #include "ops_support.h"
 
 namespace {
@@ -35,7 +36,21 @@ TEST(Literal, WholeNumbersAndFractionsMix) {
   EXPECT_EQ(x.dtype(), tn::float32);
   EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{1.f, 2.5f}));
   EXPECT_EQ(tn::tensor({1.f, 2.0}).dtype(), tn::float32);
+  load_all();
   EXPECT_EQ(tn::tensor({1, 2.5}, tn::float64).dtype(), tn::float64);
+  const Tensor rows = tn::tensor({{1, 2.5}, {3, 4}});
+  EXPECT_EQ(rows.dtype(), tn::float32);
+  expect_near(rows, {1, 2.5, 3, 4}, 0);
+  expect_sizes(rows, {2, 2});
+  expect_sizes(tn::tensor({{1}, {2.5}}), {2, 1});
+  expect_sizes(tn::tensor({{1, 2.5}}, tn::float64), {1, 2});
+  expect_sizes(tn::tensor({{{1, 2.5}, {3, 4}, {5, 6}}}), {1, 3, 2});
+  EXPECT_EQ(tn::tensor({{{1, 2.5}}, {{3, 4}}}, tn::float16).dtype(), tn::float16);
+  EXPECT_EQ(message_of([] { tn::tensor({{1, 2.5}, {3}}); }), "tensor: rows of different lengths");
+  EXPECT_EQ(message_of([] {
+              tn::tensor({{1, 2}, {true, false}});
+            }),
+            "tensor: whole numbers of several types, expected one type, or a fraction among them");
 }
 
 TEST(Literal, ADtypeThatIsGivenIsTaken) {

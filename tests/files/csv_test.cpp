@@ -150,7 +150,11 @@ TEST_F(Csv, NamesTheLineOfWhatIsWrong) {
   EXPECT_SAYS(read("1,nan\n"), "a.csv:1: column 2: 'nan' is not a number");
   EXPECT_SAYS(read("1,inf\n"), "a.csv:1: column 2: 'inf' is not a number");
   EXPECT_SAYS(read("1,1e999\n"), "'1e999' is not a number that a double can hold");
-  EXPECT_EQ(numbers(CsvTable(write("a.csv", "1e-999,-2e-400\n"))), (Numbers{0, 0}));
+  EXPECT_EQ(numbers(CsvTable(write("a.csv", "1e-999,-2E-400\n"))), (Numbers{0, 0}));
+  const std::string zeros(400, '0');
+  EXPECT_EQ(numbers(CsvTable(write("a.csv", "0." + zeros + "1,-." + zeros + "2\n"))),
+            (Numbers{0, 0}));
+  EXPECT_SAYS(numbers(CsvTable(write("a.csv", "1" + zeros + ".5\n"))), "that a double can hold");
   EXPECT_SAYS(read("1,+-2\n"), "'+-2' is not a number");
   EXPECT_SAYS(read(std::string("1,\0\x01\n", 5)), "'\\x00\\x01' is not a number");
 }

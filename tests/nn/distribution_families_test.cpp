@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "distribution_moments.h"
 #include "draws.h"
 #include "message_of.h"
 #include "tenon/distributions.hpp"
@@ -21,38 +22,6 @@ using namespace tn::distributions;
 using tn::Tensor;
 
 namespace {
-
-// Of whole numbers, by the logarithm of the probability of each.
-void expect_counts(Values draws, const std::function<double(double)>& log_mass) {
-  std::sort(draws.begin(), draws.end());
-  EXPECT_GE(draws.front(), 0);
-  double k = 0, sum = 0, most = 0;
-  for (size_t i = 0; i < draws.size(); ++i) {
-    EXPECT_EQ(draws[i], std::floor(draws[i]));
-    if (i + 1 < draws.size() && draws[i + 1] == draws[i]) continue;
-    for (; k <= draws[i]; ++k) sum += std::exp(log_mass(k));
-    most = std::max(most, std::abs(sum - double(i + 1) / double(draws.size())));
-  }
-  EXPECT_LT(most, far_of(double(draws.size())));
-}
-
-// Seven standard errors, which the draws give themselves.
-void expect_mean(const Values& values, double wanted) {
-  const double n = double(values.size());
-  double mean = 0, square = 0;
-  for (const double v : values) mean += v / n;
-  for (const double v : values) square += (v - mean) * (v - mean) / (n - 1);
-  EXPECT_NEAR(mean, wanted, 7 * std::sqrt(square / n));
-}
-void expect_moments(const Distribution& d, int64_t n) {
-  SCOPED_TRACE(d.name());
-  Values draws = d.sample({n}).to_vector<double>();
-  const double mean = d.mean().item<double>();
-  expect_mean(draws, mean);
-  for (double& v : draws) v = (v - mean) * (v - mean);
-  expect_mean(draws, d.variance().item<double>());
-  EXPECT_NEAR(d.stddev().item<double>(), std::sqrt(d.variance().item<double>()), 1e-5);
-}
 
 class DistributionFamilies : public testing::TestWithParam<const char*> {
  protected:

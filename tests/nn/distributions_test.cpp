@@ -2,9 +2,6 @@
 // variance and divergences with their gradients, in float64 and float32, on every backend of the
 // build; what is refused. Draws are in distribution_draws_test.
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
-#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "distribution_cases.h"
 #include "message_of.h"
 #include "second_device.h"
 #include "tenon/distributions.hpp"
@@ -24,8 +22,6 @@ using tn::Tensor;
 
 namespace {
 
-using Values = std::vector<double>;
-using Named = std::map<std::string, Tensor>;
 using TanhPolicy = TransformedDistribution<Independent<Normal>, TanhTransform>;
 using SigmoidOfAffine = TransformedDistribution<Normal, AffineTransform, SigmoidTransform>;
 using Any =
@@ -34,24 +30,6 @@ using Any =
                  MixtureSameFamily<MultivariateNormal>, Laplace, Cauchy, Gumbel, HalfNormal,
                  HalfCauchy, StudentT, Chi2, LogNormal, Pareto, Weibull, Kumaraswamy, Poisson,
                  Binomial, Geometric, OneHotCategorical, TanhPolicy, SigmoidOfAffine>;
-
-const json& data() {
-  static const json all = json::parse(std::ifstream(std::string(std::getenv("TENON_SOURCE_DIR")) +
-                                                    "/tests/data/torch_distributions.json"));
-  return all;
-}
-
-Tensor tensor_of(const json& kept, tn::Dtype dtype, tn::Device device) {
-  return Tensor::from(kept.at("values").get<Values>(), kept.at("sizes").get<std::vector<int64_t>>())
-      .to(device, dtype);
-}
-
-Named leaves_of(const json& kept, tn::Dtype dtype, tn::Device device) {
-  Named leaves;
-  for (const auto& [name, value] : kept.items())
-    leaves[name] = tensor_of(value, dtype, device).requires_grad_();
-  return leaves;
-}
 
 Any made_later(const std::string& kind, const Named& p) {
   if (kind == "Laplace") return Laplace(p.at("loc"), p.at("scale"));
@@ -108,53 +86,8 @@ Any made(const std::string& kind, const Named& p) {
   return MultivariateNormal(p.at("loc"), {.scale_tril = p.at("scale_tril")});
 }
 
-const Distribution& base_of(const Any& any) {
-  return std::visit([](const auto& d) -> const Distribution& { return d; }, any);
-}
-
-// Whether kl_divergence takes the pair; what it gives.
-bool divergence_of(const Any& p, const Any& q, Tensor* result) {
-  return std::visit(
-      [&](const auto& a, const auto& b) {
-        if constexpr (requires { kl_divergence(a, b); }) {
-          *result = kl_divergence(a, b);
-          return true;
-        } else {
-          return false;
-        }
-      },
-      p, q);
-}
-
-void expect_values(const char* what, const Tensor& found, const json& kept, double near) {
-  EXPECT_EQ(std::vector<int64_t>(found.sizes()), kept.at("sizes").get<std::vector<int64_t>>())
-      << what;
-  const Values values = found.to_vector<double>();
-  const json& wanted = kept.at("values");
-  ASSERT_EQ(values.size(), wanted.size()) << what;
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (wanted[i].is_null()) {
-      EXPECT_EQ(values[i], INFINITY) << what << ", element " << i;
-    } else if (wanted[i].is_string()) {
-      EXPECT_TRUE(std::isnan(values[i])) << what << ", element " << i;
-    } else {
-      const double value = wanted[i].get<double>();
-      EXPECT_NEAR(values[i], value, near * std::max(1.0, std::abs(value)))
-          << what << ", element " << i;
-    }
-  }
-}
-
 void expect_sizes(tn::Ints found, std::vector<int64_t> wanted) {
   EXPECT_EQ(std::vector<int64_t>(found), wanted);
-}
-
-void expect_gradients(const Named& leaves, const json& kept, double near) {
-  for (const auto& [name, leaf] : leaves) {
-    const Tensor g = leaf.grad();
-    expect_values(name.c_str(), g.defined() ? g : tn::zeros_like(leaf.detach()), kept.at(name),
-                  near);
-  }
 }
 
 class DistributionsBesideTorch : public testing::TestWithParam<const char*> {
@@ -163,37 +96,14 @@ class DistributionsBesideTorch : public testing::TestWithParam<const char*> {
     tn::load_plugins();
     device = tn::Device(GetParam());
   }
-  void expect_case(const json& c, tn::Dtype dtype, double near, double gradients_near) const {
-    SCOPED_TRACE(c.at("kind").get<std::string>() + c.at("parameters").dump());
-    const Named leaves = leaves_of(c.at("parameters"), dtype, device);
-    const Any any = made(c.at("kind"), leaves);
-    const Distribution& d = base_of(any);
-    Tensor value = tensor_of(c.at("value"), dtype, device);
-    if (c.contains("gradient_of_value")) value.requires_grad_();
-    const Tensor log_prob = d.log_prob(value);
-    expect_values("log_prob", log_prob, c.at("log_prob"), near);
-    Tensor loss = log_prob.sum();
-    const auto part = [&](const char* what, double factor, auto f) {
-      if (!c.contains(what)) return;
-      const Tensor x = f();
-      expect_values(what, x, c.at(what), near);
-      if (tn::isfinite(x).all().item<bool>()) loss = loss + factor * x.sum();
-    };
-    part("entropy", 0.5, [&] { return d.entropy(); });
-    part("mean", 0.25, [&] { return d.mean(); });
-    part("variance", 0.125, [&] { return d.variance(); });
-    loss.backward();
-    expect_gradients(leaves, c.at("gradients"), gradients_near);
-    if (c.contains("gradient_of_value"))
-      expect_values("value", value.grad(), c.at("gradient_of_value"), gradients_near);
-  }
   tn::Device device;
 };
 INSTANTIATE_TEST_SUITE_P(Devices, DistributionsBesideTorch, testing::Values("cpu", second_device()),
                          [](const auto& param) { return std::string(param.param); });
 
 TEST_P(DistributionsBesideTorch, ValuesAndGradientsAreItsOwn) {
-  for (const json& c : data().at("distributions")) expect_case(c, tn::float64, 1e-10, 1e-9);
+  for (const json& c : data().at("distributions"))
+    expect_case(c, made, tn::float64, device, 1e-10, 1e-9);
 }
 
 TEST_P(DistributionsBesideTorch, Float32ComesNear) {
@@ -201,23 +111,16 @@ TEST_P(DistributionsBesideTorch, Float32ComesNear) {
     // 400 * log(400) - lgamma(400) is a difference of numbers of 2000, and lgamma(300) is 1400.
     const std::string kind = c.at("kind");
     const bool is_gamma = kind == "Gamma", is_count = kind == "Poisson" || kind == "Binomial";
-    expect_case(c, tn::float32, is_gamma ? 2e-3 : is_count ? 1e-4 : 1e-5, is_gamma ? 2e-2 : 1e-4);
+    expect_case(c, made, tn::float32, device,
+                is_gamma   ? 2e-3
+                : is_count ? 1e-4
+                           : 1e-5,
+                is_gamma ? 2e-2 : 1e-4);
   }
 }
 
 TEST_P(DistributionsBesideTorch, DivergencesAreItsOwn) {
-  for (const json& c : data().at("divergences")) {
-    SCOPED_TRACE(c.dump());
-    const Named of_p = leaves_of(c.at("of_p"), tn::float64, device),
-                of_q = leaves_of(c.at("of_q"), tn::float64, device);
-    Tensor result;
-    ASSERT_TRUE(divergence_of(made(c.at("p"), of_p), made(c.at("q"), of_q), &result));
-    expect_values("kl", result, c, 1e-10);
-    if (!c.contains("gradients_of_p")) continue;
-    result.sum().backward();
-    expect_gradients(of_p, c.at("gradients_of_p"), 1e-9);
-    expect_gradients(of_q, c.at("gradients_of_q"), 1e-9);
-  }
+  for (const json& c : data().at("divergences")) expect_divergence(c, made, device);
 }
 
 template <typename P, typename Q>
@@ -237,6 +140,14 @@ TEST(Distributions, PairsThatTorchHasNotAreNone) {
   static_assert(!HaveDivergence<LogNormal, TanhPolicy>);
   static_assert(!HaveDivergence<Binomial, Poisson>);
   static_assert(!HaveDivergence<Weibull, Weibull>);
+  static_assert(HaveDivergence<Wishart, Wishart>);
+  static_assert(HaveDivergence<LogisticNormal, LogisticNormal>);
+  static_assert(HaveDivergence<MultivariateNormal, LowRankMultivariateNormal>);
+  static_assert(!HaveDivergence<ContinuousBernoulli, Gamma>);
+  static_assert(!HaveDivergence<NegativeBinomial, NegativeBinomial>);
+  static_assert(!HaveDivergence<Multinomial, Multinomial>);
+  static_assert(!HaveDivergence<RelaxedBernoulli, RelaxedBernoulli>);
+  static_assert(!HaveDivergence<VonMises, VonMises>);
 }
 
 TEST_P(DistributionsBesideTorch, ShapesBroadcast) {

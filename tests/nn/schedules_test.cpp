@@ -147,6 +147,15 @@ TEST(Schedules, FunctionsOfOnesOwn) {
   expect_rates(optim::LambdaLR([](int64_t step) { return 1.0 / static_cast<double>(1 + step); }),
                {0.1, 0.05, 0.1 / 3});
   expect_rates([](int64_t step, double lr) { return step == 0 ? 7 : lr; }, {7, 0.1});
+  // PyTorch's, of MultiplicativeLR(optimizer, lambda step: 1 / (1 + step)).
+  std::vector<int64_t> asked;
+  const optim::Schedule product = optim::MultiplicativeLR([&](int64_t step) {
+    asked.push_back(step);
+    return 1.0 / static_cast<double>(1 + step);
+  });
+  expect_rates(product, {0.1, 0.05, 0.016666666666666666, 0.004166666666666667});
+  EXPECT_EQ(product.at(1), 0.5);
+  EXPECT_EQ(asked, (std::vector<int64_t>{1, 2, 3}));
 }
 
 TEST(Schedules, CopiesShareAFunctionThatGoesWithTheLast) {
@@ -454,6 +463,7 @@ TEST_F(SchedulerTest, ChangedRatesAreGoneOnFrom) {
          {0.8535533905932737, 0.5, 0.0732233047033631, 0});
   expect(rates(optim::LambdaLR([](int64_t step) { return 1.0 / double(step + 1); }), 0.05),
          {0.5, 1 / 3.0, 0.25, 0.2});
+  expect(rates(optim::MultiplicativeLR([](int64_t) { return 0.5; }), 0.2), {0.5, 0.25, 0.1, 0.05});
   // A group that came later, and two schedulers of one optimizer.
   optim::Optimizer optimizer(optim::SGD(parameter(), {.lr = 1}));
   optim::Scheduler halves(optimizer, optim::StepLR(1, 0.5));

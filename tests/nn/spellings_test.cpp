@@ -175,6 +175,119 @@ TEST_F(Spellings, OpsHavePyTorchsOtherNames) {
             "tensor: rows of different lengths");
 }
 
+// Each with its op: the same numbers, for arguments of which no two give one result.
+TEST_F(Spellings, OtherNamesAreCallsOfTheirOps) {
+  const Tensor x = tn::tensor({{0.25, 0.5}, {0.75, -0.125}}),
+               y = tn::tensor({{0.5, 0.25}, {2.0, -3.0}}), up = x + 2, v = x.flatten();
+  const std::vector<std::pair<Tensor, Tensor>> pairs = {
+      {tn::subtract(x, y), x - y},
+      {tn::subtract(x, y, 3), tn::sub(x, y, 3)},
+      {tn::rsub(x, y), y - x},
+      {tn::rsub(x, 1, 2), tn::sub(1, x, 2)},
+      {tn::multiply(2, x), x * 2},
+      {tn::divide(x, y), x / y},
+      {tn::divide(x, y, "floor"), tn::div(x, y, "floor")},
+      {tn::true_divide(x, y), x / y},
+      {tn::negative(x), -x},
+      {tn::absolute(x), tn::abs(x)},
+      {tn::sgn(x), tn::sign(x)},
+      {tn::fix(y), tn::trunc(y)},
+      {tn::greater(x, y), x > y},
+      {tn::greater_equal(x, y), x >= y},
+      {tn::less(x, y), x < y},
+      {tn::less_equal(x, y), x <= y},
+      {tn::not_equal(x, 0.5), x != 0.5},
+      {tn::arccos(x), tn::acos(x)},
+      {tn::arccosh(up), tn::acosh(up)},
+      {tn::arcsin(x), tn::asin(x)},
+      {tn::arcsinh(x), tn::asinh(x)},
+      {tn::arctan(x), tn::atan(x)},
+      {tn::arctan2(x, y), tn::atan2(x, y)},
+      {tn::arctanh(x), tn::atanh(x)},
+      {tn::expit(x), tn::sigmoid(x)},
+      {tn::gammaln(up), tn::lgamma(up)},
+      {tn::gammainc(up, 3 * up), tn::igamma(up, 3 * up)},
+      {tn::gammaincc(up, 3 * up), tn::igammac(up, 3 * up)},
+      {tn::multigammaln(up, 2), tn::mvlgamma(up, 2)},
+      {tn::psi(up), tn::digamma(up)},
+      {tn::moveaxis(tn::ones({1, 2, 3}), 0, 2), tn::ones({2, 3, 1})},
+      {tn::swapaxes(tn::ones({1, 2, 3}), 0, 2), tn::ones({3, 2, 1})},
+      {tn::swapdims(x, 0, 1), x.t()},
+      {tn::ravel(x), v},
+      {tn::argwhere(x > 0), tn::nonzero(x > 0)},
+      {tn::msort(y), std::get<0>(tn::sort(y, 0))},
+      {tn::concatenate({x, y}, 1), tn::cat({x, y}, 1)},
+      {tn::row_stack({x, y}), tn::vstack({x, y})},
+      {tn::vdot(v, v), tn::dot(v, v)},
+      {tn::ger(v, v), tn::outer(v, v)},
+      {tn::chain_matmul({x, y, x}), tn::matmul(tn::matmul(x, y), x)},
+  };
+  for (size_t i = 0; i < pairs.size(); ++i)
+    EXPECT_TRUE(pairs[i].first.equal(pairs[i].second)) << "number " << i;
+}
+
+TEST_F(Spellings, DtypesSayWhatTheyHold) {
+  struct Floats {
+    tn::Dtype dtype;
+    int bits;
+    double eps, max, smallest_normal, resolution;
+  };
+  // PyTorch's numbers.
+  for (const Floats& f :
+       {Floats{tn::float16, 16, 0.0009765625, 65504, 6.103515625e-05, 1e-3},
+        {tn::bfloat16, 16, 0.0078125, 3.3895313892515355e+38, 1.1754943508222875e-38, 1e-2},
+        {tn::float32, 32, 1.1920928955078125e-07, 3.4028234663852886e+38, 1.1754943508222875e-38,
+         1e-6},
+        {tn::float64, 64, 2.220446049250313e-16, 1.7976931348623157e+308, 2.2250738585072014e-308,
+         1e-15}}) {
+    const tn::finfo found(f.dtype);
+    EXPECT_EQ(found.bits, f.bits);
+    EXPECT_EQ(found.eps, f.eps);
+    EXPECT_EQ(found.max, f.max);
+    EXPECT_EQ(found.min, -f.max);
+    EXPECT_EQ(found.smallest_normal, f.smallest_normal);
+    EXPECT_EQ(found.tiny, f.smallest_normal);
+    EXPECT_DOUBLE_EQ(found.resolution, f.resolution);
+  }
+  EXPECT_EQ(tn::iinfo(tn::uint8).max, 255);
+  EXPECT_EQ(tn::iinfo(tn::uint8).min, 0);
+  EXPECT_EQ(tn::iinfo(tn::int8).min, -128);
+  EXPECT_EQ(tn::iinfo(tn::int16).bits, 16);
+  EXPECT_EQ(tn::iinfo(tn::int32).max, 2147483647);
+  EXPECT_EQ(tn::iinfo(tn::int64).max, INT64_MAX);
+  EXPECT_EQ(tn::iinfo(tn::int64).min, INT64_MIN);
+  EXPECT_EQ(message_of([] { tn::finfo{tn::int32}; }),
+            "finfo: the dtype is int32, expected one of floats");
+  EXPECT_EQ(message_of([] { tn::iinfo{tn::bool_}; }),
+            "iinfo: the dtype is bool, expected one of integers");
+}
+
+TEST_F(Spellings, ScopesAreOnOrOff) {
+  const Tensor w = tn::ones({2}).requires_grad_();
+  for (const bool outer : {true, false}) {
+    for (const bool inner : {true, false}) {
+      const tn::SetGradEnabled a(outer);
+      {
+        const tn::SetGradEnabled b(inner);
+        EXPECT_EQ((w * 2).requires_grad(), inner);
+      }
+      EXPECT_EQ(tn::grad_enabled(), outer);
+    }
+  }
+  const Tensor x = tn::ones({2, 2});
+  for (const bool on : {true, false}) {
+    const tn::Autocast scope(tn::cpu, tn::bfloat16, on);
+    EXPECT_EQ(tn::autocast_enabled(), on);
+    EXPECT_EQ(tn::matmul(x, x).dtype(), on ? tn::bfloat16 : tn::float32);
+    {
+      const tn::Autocast within(tn::cpu, tn::bfloat16, !on);
+      EXPECT_EQ(tn::matmul(x, x).dtype(), on ? tn::float32 : tn::bfloat16);
+    }
+    EXPECT_EQ(tn::matmul(x, x).dtype(), on ? tn::bfloat16 : tn::float32);
+  }
+  EXPECT_FALSE(tn::autocast_enabled());
+}
+
 TEST_F(Spellings, NormalNumbersHaveTheirMeanAndDeviation) {
   tn::manual_seed(5);
   const Tensor draws = tn::normal(3, 0.5, {40000}, tn::float64);

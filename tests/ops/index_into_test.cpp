@@ -1,5 +1,7 @@
 // Writing at indices: what is written to x is what the function beside it gives, and where x is
 // row-major nothing of x is copied. Buffers of gigabytes are written so, a few rows at a time.
+#include <nlohmann/json.hpp>
+
 #include "compile_support.h"
 #include "ops_support.h"
 
@@ -148,6 +150,77 @@ TEST(IndexInto, CopiesNothingOfX) {
     }
     EXPECT_NE(text.find("\"call\":\"scatter_\""), std::string::npos) << text;
   }
+}
+
+// A large x of which little is written: no copy is as large, whatever its shape, and none is made for a
+// parameter that is written without a gradient, or beside one.
+TEST(IndexInto, CopiesNothingAsLargeAsX) {
+  load_all();
+  const tn::Device d = tn::cpu;
+  const Tensor j = indices({2, 0}, d);
+  const auto expect_few = [](const char* name, const std::function<void()>& write) {
+    const std::function<void(const nlohmann::json&)> look = [&](const nlohmann::json& node) {
+      for (const auto& call : node.value("calls", nlohmann::json::array())) {
+        for (const auto& kernel : call.value("kernels", nlohmann::json::array())) {
+          if (kernel.at("kernel") != "copy") continue;
+          for (const auto& arg : call.at("args")) {
+            int64_t n = 1;
+            for (const int64_t size : arg.at("sizes")) n *= size;
+            EXPECT_LT(n, 300) << name << ": " << call;
+          }
+        }
+        look(call);
+      }
+    };
+    look(nlohmann::json::parse(tn::explain(write)));
+  };
+  for (const bool is_leaf : {false, true}) {
+    const Tensor x = numbers({30, 7, 4}, tn::float32, d).requires_grad_(is_leaf);
+    const tn::NoGrad scope;
+    const Tensor rows = numbers({2, 7, 4}, tn::float32, d),
+                 columns = numbers({30, 2, 4}, tn::float32, d), value = tn::full({}, 3.0);
+    expect_few("x[j] = y", [&] { x[{j}] = rows; });
+    expect_few("x[:, j] = y", [&] { x[{slice(), j}] = columns; });
+    expect_few("x[..., j] = y", [&] { x[{tn::ellipsis, j}] = 2.0; });
+    EXPECT_EQ((x[{0, 2, 0}]).item<float>(), 2);
+    expect_few("put_", [&] { x.put_(j, tn::ones({2})); });
+    expect_few("index_fill_", [&] { x.index_fill_(1, j, value); });
+    EXPECT_EQ((x[{9, 0, 1}]).item<float>(), 3);
+  }
+  const Tensor w = numbers({2, 7, 4}, tn::float32, d).requires_grad_();
+  const Tensor buffer = tn::zeros({30, 7, 4});
+  expect_few("index_copy_ with a gradient", [&] { buffer.index_copy_(0, j, w); });
+  (buffer * 3).sum().backward();
+  expect_near(w.grad(), std::vector<double>(56, 3), 0);
+}
+
+// PyTorch's: the value fills once however often an index is there, and may lie on the cpu.
+TEST(IndexInto, AFillCountsItsValueOnce) {
+  load_all();
+  for (const tn::Device d : devices()) {
+    for (const bool in_place : {true, false}) {
+      const Tensor value = tn::full({}, 2.0, tn::float64, d).requires_grad_();
+      const Tensor x = tn::zeros({3}, tn::float64, d), i = indices({1, 1}, d);
+      const Tensor y = in_place ? x.index_fill_(0, i, value) : x.index_fill(0, i, value);
+      expect_near(y, {0, 2, 0}, 0);
+      y.sum().backward();
+      EXPECT_EQ(value.grad().item<double>(), 1);
+    }
+    const Tensor x = tn::zeros({3}, tn::float32, d);
+    x.index_fill_(0, indices({1}, d), tn::full({}, 3.0));
+    expect_near(x, {0, 3, 0}, 0);
+  }
+}
+
+// Nothing was written, so what a gradient has kept is as it was. (Other devices tell of it later.)
+TEST(IndexInto, ARefusedWriteIsNone) {
+  load_all();
+  const Tensor w = tn::ones({3}).requires_grad_(), kept = tn::full({3}, 2.0);
+  const Tensor loss = (w * kept).sum();
+  expect_error([&] { kept.index_add_(0, tn::tensor({9}), tn::ones({1})); },
+               "index 9 (element 0 of index) is out of range");
+  loss.backward();
+  expect_near(w.grad(), {2, 2, 2}, 0);
 }
 
 TEST(IndexInto, GradientsSeeTheWrite) {

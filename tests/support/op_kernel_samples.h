@@ -104,6 +104,49 @@ inline void conv(Samples& list) {
       [](const TensorList& in) { return tn::conv_transpose3d(in[0], in[1]); });
 }
 
+inline void distance(Samples& list) {
+  for (const double p : {1.0, 2.0}) {
+    const std::string what = "p = " + std::to_string(int(p));
+    // More rows than lie in a block of factors, an odd number of them, and short rows.
+    for (const int64_t size : {3, 77}) {
+      with_gradients(list, "_distances", what,
+                     {sample({1, 5, size}), sample({1, 1043, size}, {}, 1)}, {1, -1},
+                     products(double(size)), 1043, 2, [p](const TensorList& in) {
+                       return tn::cdist(in[0], in[1], p, "donot_use_mm_for_euclid_dist");
+                     });
+    }
+    with_gradients(list, "pdist", what, {sample({37, 19})}, {0}, products(19), 37, 1,
+                   [p](const TensorList& in) { return tn::pdist(in[0], p); });
+  }
+}
+
+inline void cumprod(Samples& list) {
+  // Around 1, so that products of many are numbers, with zeros among them.
+  Tensor x = 1 + sample({5, 41, 70}) / 16;
+  x.index_fill_(1, tn::tensor({7, 30}), 0);
+  for (const int64_t dim : {0, 1, 2}) {
+    with_gradients(list, "cumprod", "dim " + std::to_string(dim), {x}, {-1}, {2, 0}, 140, 1,
+                   [dim](const TensorList& in) { return in[0].cumprod(dim); });
+  }
+}
+
+inline void grid_sample(Samples& list) {
+  const Tensor x = sample({3, 4, 7, 5}), grid = sample({3, 23, 17, 2}, {}, 1) * 1.6;
+  for (const char* mode : {"bilinear", "nearest"}) {
+    for (const char* border : {"zeros", "border", "reflection"}) {
+      for (const bool corners : {false, true}) {
+        const std::string what = std::string(mode) + ", " + border + (corners ? ", corners" : "");
+        with_gradients(list, "grid_sample", what, {x, grid}, {0, 0}, {16, 16}, 300, 2,
+                       [=](const TensorList& in) {
+                         return tn::grid_sample(
+                             in[0], in[1],
+                             {.mode = mode, .padding_mode = border, .align_corners = corners});
+                       });
+      }
+    }
+  }
+}
+
 inline void norm(Samples& list) {
   for (const bool logarithm : {false, true}) {
     with_gradients(list, logarithm ? "log_softmax" : "softmax", "special values", {special_rows()},
@@ -201,6 +244,51 @@ inline void pool(Samples& list) {
   });
   add("adaptive_avg_pool2d", "to one", x, 63,
       [](const TensorList& in) { return tn::adaptive_avg_pool2d(in[0], 1); });
+}
+
+inline void pool_volumes(Samples& list) {
+  const Tensor x = sample({3, 2, 5, 9, 7});
+  const auto add = [&](const char* kernel, const char* what, const Tensor& input, double length,
+                       const std::function<Tensor(const TensorList&)>& f) {
+    with_gradients(list, kernel, what, {input}, {0}, length > 1 ? sum_of(length) : Error(), 27, 1,
+                   f);
+  };
+  const Tensor special = special_rows().reshape({2, 4, 5, 5}),
+               equal = (x * 2.0).to(tn::int64).to(tn::float64);
+  add("max_pool3d", "plain", x, 1, [](const TensorList& in) { return tn::max_pool3d(in[0], 2); });
+  for (const Tensor& input : {x, special, equal}) {
+    add("max_pool3d", "overlapping", input, 1, [](const TensorList& in) {
+      return tn::max_pool3d(in[0], {3, 2, 3}, {.stride = {1, 2, 2}, .padding = {1, 0, 1}});
+    });
+    add("avg_pool3d", "overlapping", input, 18, [](const TensorList& in) {
+      return tn::avg_pool3d(in[0], {3, 2, 3}, {.stride = {1, 2, 2}, .padding = {1, 0, 1}});
+    });
+    add("adaptive_max_pool2d", "uneven", input.select(1, 1), 1, [](const TensorList& in) {
+      return tn::adaptive_max_pool2d(in[0], {4, 3});
+    });
+    add("adaptive_max_pool3d", "uneven", input, 1, [](const TensorList& in) {
+      return tn::adaptive_max_pool3d(in[0], {3, 4, 3});
+    });
+  }
+  add("max_pool3d", "dilation, ceil_mode, without a batch", x.select(0, 1), 1,
+      [](const TensorList& in) {
+        return tn::max_pool3d(in[0], {2, 3, 3},
+                              {.stride = 2, .padding = 1, .dilation = 2, .ceil_mode = true});
+      });
+  add("avg_pool3d", "padding that does not count", x, 12, [](const TensorList& in) {
+    return tn::avg_pool3d(
+        in[0], {2, 3, 2},
+        {.stride = {2, 1, 2}, .padding = {1, 1, 0}, .ceil_mode = true, .count_include_pad = false});
+  });
+  add("avg_pool3d", "a divisor", x, 27, [](const TensorList& in) {
+    return tn::avg_pool3d(in[0], 3,
+                          {.stride = 2, .padding = 1, .ceil_mode = true, .divisor_override = 5});
+  });
+  add("adaptive_avg_pool3d", "uneven", x, 60, [](const TensorList& in) {
+    return tn::adaptive_avg_pool3d(in[0], {3, 4, 3});
+  });
+  add("adaptive_max_pool1d", "uneven", x.flatten(1, 3), 1,
+      [](const TensorList& in) { return tn::adaptive_max_pool1d(in[0], 4); });
 }
 
 inline void attention(Samples& list) {

@@ -172,6 +172,7 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <tenon/plugin.hpp>
 #include <tenon/precision.hpp>
 #include <tenon/profiler.hpp>
+#include <tenon/prune.hpp>
 #include <tenon/sequences.hpp>
 #include <tenon/summary.hpp>
 #include <tenon/tenon.hpp>

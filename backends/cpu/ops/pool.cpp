@@ -8,72 +8,14 @@
 namespace tenon::cpu_backend {
 namespace {
 
-enum Kind { kMax, kAverage, kAdaptive };
-
-struct Pool {
-  Kind kind;
-  int32_t n;  // dimensions of the windows
-};
-constexpr Pool kMax1d = {kMax, 1}, kMax2d = {kMax, 2}, kAverage1d = {kAverage, 1},
-               kAverage2d = {kAverage, 2}, kAdaptive1d = {kAdaptive, 1},
-               kAdaptive2d = {kAdaptive, 2};
-
-// Without one the channels are dimension 0.
-bool has_batch(const Pool& pool, const tn_tensor& x) { return x.ndim == pool.n + 2; }
-
-struct Windows : PoolPlanes {
-  // False where the arguments do not fit together.
-  bool read(const Pool& pool, const tn_value* args, const int64_t* sizes, int32_t ndim) {
-    axes[0] = axes[1] = {1, 1, 1, 1, 0, 1};
-    if (ndim != pool.n + 1 && ndim != pool.n + 2) {
-      return false;
-    }
-    planes = product(sizes, ndim - pool.n);
-    for (int32_t d = 0; d < pool.n; ++d) {
-      PoolAxis& a = axes[2 - pool.n + d];
-      a.size = sizes[ndim - pool.n + d];
-      const bool fits = pool.kind == kAdaptive ? a.size > 0 && option(args[1], pool.n, d, 1, &a.out)
-                                               : read_axis(pool, args, d, &a);
-      if (!fits) {
-        return false;
-      }
-    }
-    return x_plane() <= INT32_MAX;
-  }
-
- private:
-  // What is given once or for each dimension.
-  static bool option(const tn_value& v, int32_t n, int32_t d, int64_t least, int64_t* value) {
-    if (v.kind != TN_KIND_INTS || (v.count != 1 && v.count != static_cast<uint32_t>(n))) {
-      return false;
-    }
-    *value = v.as.ints[v.count == 1 ? 0 : d];
-    return *value >= least && *value <= INT32_MAX;
-  }
-  static bool read_axis(const Pool& pool, const tn_value* args, int32_t d, PoolAxis* a) {
-    const tn_value& stride = args[2].count == 0 ? args[1] : args[2];
-    bool fits = option(args[1], pool.n, d, 1, &a->kernel) &&
-                option(stride, pool.n, d, 1, &a->stride) &&
-                option(args[3], pool.n, d, 0, &a->padding) && 2 * a->padding <= a->kernel;
-    if (pool.kind == kMax) {
-      fits = fits && option(args[4], pool.n, d, 1, &a->dilation);
-    }
-    if (!fits) {
-      return false;
-    }
-    const bool ceil = args[pool.kind == kMax ? 5 : 4].as.i != 0;
-    const int64_t room = a->size + 2 * a->padding - (a->dilation * (a->kernel - 1) + 1);
-    a->out = room < 0 ? 0 : (room + (ceil ? a->stride - 1 : 0)) / a->stride + 1;
-    if (ceil && (a->out - 1) * a->stride >= a->size + a->padding) {
-      --a->out;  // no window begins beyond the tensor
-    }
-    return a->out >= 1;
-  }
-};
+constexpr Pool kMax1d = {PoolKind::max, 1}, kMax2d = {PoolKind::max, 2},
+               kAverage1d = {PoolKind::average, 1}, kAverage2d = {PoolKind::average, 2},
+               kAdaptive1d = {PoolKind::adaptive_average, 1},
+               kAdaptive2d = {PoolKind::adaptive_average, 2};
 
 // body(worker, plane) over all planes; there are `workers` at once.
 template <typename Body>
-void each_plane(const tn_call* call, const Windows& p, int64_t workers, const Body& body) {
+void each_plane(const tn_call* call, const PoolWindows& p, int64_t workers, const Body& body) {
   parallel_for(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
     for (int64_t worker = begin; worker < end; ++worker) {
       for (int64_t i = p.planes * worker / workers; i < p.planes * (worker + 1) / workers; ++i) {
@@ -82,7 +24,7 @@ void each_plane(const tn_call* call, const Windows& p, int64_t workers, const Bo
     }
   });
 }
-int64_t workers_of(const Windows& p) {
+int64_t workers_of(const PoolWindows& p) {
   const int64_t most = std::min<int64_t>(p.planes, thread_count());
   return std::clamp<int64_t>(p.planes * p.x_plane() / kPieceElements, 1,
                              std::max<int64_t>(most, 1));
@@ -95,10 +37,10 @@ void max_forward(const Pool& pool, const tn_call* call) {
   if (x.numel == 0) {
     return;
   }
-  Windows p;
+  PoolWindows p;
   p.read(pool, call->args, x.sizes, x.ndim);
   float* const y = data(call->outputs[0]);
-  const bool last = has_batch(pool, x) && is_channels_last(x);
+  const bool last = pool.has_batch(x) && is_channels_last(x);
   const float* elements;
   as_image(call, x, last, &elements);
   const int64_t workers = workers_of(p);
@@ -113,7 +55,7 @@ void max_forward(const Pool& pool, const tn_call* call) {
   }
   each_plane(call, p, workers, [&](int64_t worker, int64_t i) {
     int32_t* const places = static_cast<int32_t*>(memory) + (kept ? i : worker) * p.y_plane();
-    table().max_plane(p.axes[0], p.axes[1], elements + i * p.x_plane(), y + i * p.y_plane(),
+    table().max_plane(p.axes[1], p.axes[2], elements + i * p.x_plane(), y + i * p.y_plane(),
                       places);
   });
 }
@@ -125,9 +67,9 @@ void max_backward(const Pool& pool, const tn_call* call) {
     clear_outputs(call);
     return;
   }
-  Windows p;
+  PoolWindows p;
   p.read(pool, call->args + 1, dx->sizes, dx->ndim);
-  const bool last = has_batch(pool, *dx) && is_channels_last(*dx);  // as x
+  const bool last = pool.has_batch(*dx) && is_channels_last(*dx);  // as x
   const float* g;
   as_image(call, *call->args[0].as.tensor, last, &g);
   const int32_t* const places =
@@ -153,32 +95,15 @@ void max_private(const tn_call* call, std::span<tn_meta> metas) {
 
 // ---- Averages ----
 
-std::vector<PoolShare> shares(const PoolAxis& a, const Pool& pool, bool counts_padding) {
-  std::vector<PoolShare> list;
-  for (int64_t i = 0; i < a.out; ++i) {
-    if (pool.kind == kAdaptive) {
-      const int64_t begin = i * a.size / a.out, end = ((i + 1) * a.size + a.out - 1) / a.out;
-      list.push_back({begin, end, 1 / static_cast<float>(end - begin)});
-      continue;
-    }
-    const int64_t at = i * a.stride - a.padding, begin = std::max<int64_t>(at, 0);
-    const int64_t end = std::min(at + a.kernel, a.size);
-    const int64_t count =
-        counts_padding ? std::min(at + a.kernel, a.size + a.padding) - at : end - begin;
-    list.push_back({begin, end, 1 / static_cast<float>(count)});
-  }
-  return list;
-}
-
 // What an average's forward and backward need of their call.
 struct Average : PoolShares {
-  Windows p;
+  PoolWindows p;
   Average(const Pool& pool, const tn_value* args, const int64_t* sizes, int32_t ndim) {
     p.read(pool, args, sizes, ndim);
-    const bool counts_padding = pool.kind == kAverage && args[5].as.i != 0;
-    h = shares(p.axes[0], pool, counts_padding);
-    w = shares(p.axes[1], pool, counts_padding);
-    if (pool.kind == kAverage && pool.n == 2 && args[6].kind == TN_KIND_INT) {
+    const bool counts_padding = pool.kind == PoolKind::average && args[5].as.i != 0;
+    h = pool_shares(pool, p.axes[1], counts_padding);
+    w = pool_shares(pool, p.axes[2], counts_padding);
+    if (pool.kind == PoolKind::average && pool.n == 2 && args[6].kind == TN_KIND_INT) {
       for (PoolShare& s : h) {
         s.factor = 1 / static_cast<float>(args[6].as.i);
       }
@@ -192,7 +117,7 @@ struct Average : PoolShares {
 // One window that is the whole plane: global pooling, what most networks end with.
 bool is_global(const Average& a) {
   return a.h.size() == 1 && a.w.size() == 1 && a.h[0].begin == 0 && a.w[0].begin == 0 &&
-         a.h[0].end == a.p.axes[0].size && a.w[0].end == a.p.axes[1].size;
+         a.h[0].end == a.p.axes[1].size && a.w[0].end == a.p.axes[2].size;
 }
 
 void add_row(float* y, const float* x, int64_t n) {
@@ -202,8 +127,8 @@ void add_row(float* y, const float* x, int64_t n) {
 }
 
 // One row for each worker.
-void row_buffers(const tn_call* call, const Windows& p, float** rows) {
-  const uint64_t elements = static_cast<uint64_t>(workers_of(p) * p.axes[1].size);
+void row_buffers(const tn_call* call, const PoolWindows& p, float** rows) {
+  const uint64_t elements = static_cast<uint64_t>(workers_of(p) * p.axes[2].size);
   void* const memory = Call(call).workspace(elements * sizeof(float));
   *rows = static_cast<float*>(memory);
 }
@@ -215,7 +140,7 @@ void average_forward(const Pool& pool, const tn_call* call) {
     return;
   }
   const Average a(pool, call->args, x.sizes, x.ndim);
-  const bool last = has_batch(pool, x) && is_channels_last(x);
+  const bool last = pool.has_batch(x) && is_channels_last(x);
   const float* elements;
   as_image(call, x, last, &elements);
   if (last) {
@@ -223,7 +148,7 @@ void average_forward(const Pool& pool, const tn_call* call) {
   }
   float* rows;
   row_buffers(call, a.p, &rows);
-  const int64_t width = a.p.axes[1].size;
+  const int64_t width = a.p.axes[2].size;
   float* const results = data(call->outputs[0]);
   each_plane(call, a.p, workers_of(a.p), [&](int64_t worker, int64_t i) {
     const float* const plane = elements + i * a.p.x_plane();
@@ -258,7 +183,7 @@ void average_backward(const Pool& pool, const tn_call* call) {
     return;
   }
   const Average a(pool, call->args + 1, dx->sizes, dx->ndim);
-  const bool last = has_batch(pool, *dx) && is_channels_last(*dx);  // as x
+  const bool last = pool.has_batch(*dx) && is_channels_last(*dx);  // as x
   const float* gradients;
   as_image(call, *call->args[0].as.tensor, last, &gradients);
   if (last) {
@@ -266,7 +191,7 @@ void average_backward(const Pool& pool, const tn_call* call) {
   }
   float* rows;
   row_buffers(call, a.p, &rows);
-  const int64_t width = a.p.axes[1].size;
+  const int64_t width = a.p.axes[2].size;
   each_plane(call, a.p, workers_of(a.p), [&](int64_t worker, int64_t i) {
     float* const plane = data(dx) + i * a.p.x_plane();
     const float* g = gradients + i * a.p.y_plane();
@@ -293,14 +218,14 @@ void average_backward(const Pool& pool, const tn_call* call) {
 
 bool supports(const Pool& pool, const tn_call* call, Refusal why) {
   const tn_tensor& x = *call->args[0].as.tensor;
-  Windows p;
-  if (lies_otherwise(x) || (!has_batch(pool, x) && is_channels_last(x))) {
+  PoolWindows p;
+  if (lies_otherwise(x) || (!pool.has_batch(x) && is_channels_last(x))) {
     return why("%s", kOtherOrder);
   }
   if (!p.read(pool, call->args, x.sizes, x.ndim)) {
     return why("the arguments do not fit together");
   }
-  if (pool.kind == kAverage && pool.n == 2 && call->args[6].kind == TN_KIND_INT &&
+  if (pool.kind == PoolKind::average && pool.n == 2 && call->args[6].kind == TN_KIND_INT &&
       call->args[6].as.i == 0) {
     return why("divisor_override is 0");
   }

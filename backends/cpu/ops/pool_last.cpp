@@ -10,12 +10,12 @@ namespace {
 // body(image, row) over all rows of outputs.
 template <typename Body>
 void each_output_row(const tn_call* call, const PoolPlanes& p, int64_t channels, const Body& body) {
-  const int64_t rows = p.planes / channels * p.axes[0].out;
-  const int64_t work = p.axes[0].kernel * p.axes[1].size * channels;
+  const int64_t rows = p.planes / channels * p.axes[1].out;
+  const int64_t work = p.axes[1].kernel * p.axes[2].size * channels;
   parallel_for(call->host, 0, rows, 1 + kPieceElements / std::max<int64_t>(work, 1),
                [&](int64_t begin, int64_t end) {
                  for (int64_t i = begin; i < end; ++i) {
-                   body(i / p.axes[0].out, i % p.axes[0].out);
+                   body(i / p.axes[1].out, i % p.axes[1].out);
                  }
                });
 }
@@ -33,7 +33,7 @@ void each_image(const tn_call* call, const PoolPlanes& p, int64_t channels, cons
 
 void max_forward_last(const tn_call* call, const PoolPlanes& p, int64_t channels, const float* x,
                       float* y, int32_t* places) {
-  const PoolAxis &h = p.axes[0], &w = p.axes[1];
+  const PoolAxis &h = p.axes[1], &w = p.axes[2];
   each_output_row(call, p, channels, [&](int64_t image, int64_t i) {
     const float* const plane = x + image * p.x_plane() * channels;
     const int64_t top = i * h.stride - h.padding;
@@ -77,13 +77,13 @@ void max_backward_last(const tn_call* call, const PoolPlanes& p, int64_t channel
 
 void average_forward_last(const tn_call* call, const PoolPlanes& p, const PoolShares& shares,
                           int64_t channels, const float* x, float* y) {
-  const int64_t width = p.axes[1].size;
+  const int64_t width = p.axes[2].size;
   each_output_row(call, p, channels, [&](int64_t image, int64_t i) {
     const PoolShare& vertical = shares.h[static_cast<size_t>(i)];
     for (size_t j = 0; j < shares.w.size(); ++j) {
       const PoolShare& horizontal = shares.w[j];
       float* const to =
-          y + (image * p.y_plane() + i * p.axes[1].out + static_cast<int64_t>(j)) * channels;
+          y + (image * p.y_plane() + i * p.axes[2].out + static_cast<int64_t>(j)) * channels;
       std::fill_n(to, channels, 0.f);
       for (int64_t row = vertical.begin; row < vertical.end; ++row) {
         for (int64_t column = horizontal.begin; column < horizontal.end; ++column) {
@@ -97,7 +97,7 @@ void average_forward_last(const tn_call* call, const PoolPlanes& p, const PoolSh
 
 void average_backward_last(const tn_call* call, const PoolPlanes& p, const PoolShares& shares,
                            int64_t channels, const float* g, float* dx) {
-  const int64_t width = p.axes[1].size;
+  const int64_t width = p.axes[2].size;
   each_image(call, p, channels, [&](int64_t image) {
     float* const plane = dx + image * p.x_plane() * channels;
     std::fill_n(plane, p.x_plane() * channels, 0.f);

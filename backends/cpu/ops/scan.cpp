@@ -1,43 +1,89 @@
-// SCAN: cumulative sums and products, a row on one thread. Floats fold in float64. And the pair of
-// _running_places: where the running extremes are.
+// SCAN: cumulative sums and products, a row on one thread. Floats fold in float64. The pair of cumprod,
+// and _running_places: where the running extremes are.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
-#include "cpu.h"
+#include "ops/norm.h"
 #include "ops/rows.h"
 #include "vector/convert.h"
 
 namespace tenon::cpu_backend {
 namespace {
 
-constexpr int64_t kPieceElements = 16384;
+// Neighbouring rows go on together: those that lie side by side as their elements are read in memory,
+// others so that none waits for its own last sum.
+constexpr int64_t kSideBySide = 64, kTogether = 8;
+
+// Rows from one on that are a step apart in each tensor.
+struct Group {
+  int64_t count;
+  int64_t steps[3];
+};
+template <typename... Tensors>
+Group group_of(const RowsAlong& rows, int64_t row, int64_t end, const Tensors&... tensors) {
+  const int32_t last = rows.dim == rows.t.ndim - 1 ? rows.t.ndim - 2 : rows.t.ndim - 1;
+  if (last < 0) return {1, {}};
+  const bool dense = ((tensors.strides[last] == 1) && ...);
+  const int64_t line = rows.t.sizes[last];
+  return {std::min({dense ? kSideBySide : kTogether, end - row, line - row % line}),
+          {tensors.strides[last]...}};
+}
+
+// The element types and the order of a scan of `n` elements.
+template <tn_dtype D>
+struct Scan {
+  using Element = typename Format<D>::Element;
+  using Fold = std::conditional_t<std::is_same_v<Element, int64_t>, uint64_t, double>;
+  int64_t n, x_step, y_step;
+  bool product;
+
+  static Fold widened(Element value) { return static_cast<Fold>(Format<D>::widen(value)); }
+  static Element narrowed(Fold value) {
+    return Format<D>::narrow(static_cast<typename Format<D>::Wide>(value));
+  }
+  Fold next(Fold folded, Element value) const {
+    return product ? folded * widened(value) : folded + widened(value);
+  }
+  void run(const Element* from, Element* to, const Group& group) const {
+    Fold folded[kSideBySide];
+    std::fill_n(folded, group.count, product ? 1 : 0);
+    const auto steps = [&](int64_t count, int64_t x_apart, int64_t y_apart) {
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t k = 0; k < count; ++k) {
+          folded[k] = next(folded[k], from[k * x_apart]);
+          to[k * y_apart] = narrowed(folded[k]);
+        }
+        from += x_step;
+        to += y_step;
+      }
+    };
+    // Numbers that compilers know.
+    const auto [x_apart, y_apart, none] = group.steps;
+    if (x_apart == 1 && y_apart == 1) return steps(group.count, 1, 1);
+    if (group.count == kTogether) return steps(kTogether, x_apart, y_apart);
+    return steps(group.count, x_apart, y_apart);
+  }
+};
 
 template <tn_dtype D>
 void scan(const tn_host* host, const tn_tensor& x, const tn_tensor& y, const RowsAlong& rows,
           bool product, bool reverse) {
   using Element = typename Format<D>::Element;
-  using Fold = std::conditional_t<std::is_same_v<Element, int64_t>, uint64_t, double>;
-  const int64_t n = rows.length();
-  const int64_t x_step = reverse ? -rows.stride(x) : rows.stride(x);
-  const int64_t y_step = reverse ? -rows.stride(y) : rows.stride(y);
+  const int64_t n = rows.length(), sign = reverse ? -1 : 1;
+  const Scan<D> scan{n, sign * rows.stride(x), sign * rows.stride(y), product};
   const int64_t grain = std::max<int64_t>(1, kPieceElements / n);
   parallel_for(host, 0, rows.count(), grain, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
+    for (int64_t row = begin; row < end;) {
       const auto* from = static_cast<const Element*>(x.data) + rows.offset(x, row);
       auto* to = static_cast<Element*>(y.data) + rows.offset(y, row);
       if (reverse) {
-        from -= (n - 1) * x_step;
-        to -= (n - 1) * y_step;
+        from -= (n - 1) * scan.x_step;
+        to -= (n - 1) * scan.y_step;
       }
-      Fold folded = product ? 1 : 0;
-      for (int64_t i = 0; i < n; ++i) {
-        const auto value = static_cast<Fold>(Format<D>::widen(*from));
-        folded = product ? folded * value : folded + value;
-        *to = Format<D>::narrow(static_cast<typename Format<D>::Wide>(folded));
-        from += x_step;
-        to += y_step;
-      }
+      const Group group = group_of(rows, row, end, x, y);
+      scan.run(from, to, group);
+      row += group.count;
     }
   });
 }
@@ -52,6 +98,87 @@ void launch(const tn_call* call) {
     if constexpr (dtype_table::is_float(Tag::dtype) || Tag::dtype == TN_INT64)
       scan<Tag::dtype>(call->host, x, y, rows, product, reverse);
   });
+}
+
+// dx_i = prod(x_j, j < i) s_i of y_i = prod(x_j, j <= i), where s_i = g_i + x_{i+1} s_{i+1}: no
+// division, so that it holds at zeros. Both in float64.
+template <typename T>
+struct ProductGradient {
+  int64_t n, g_step, x_step, step;
+
+  void run(const T* g, const T* x, T* dx, const Group& group) const {
+    double folded[kSideBySide] = {};
+    const auto steps = [&](int64_t count, int64_t g_apart, int64_t x_apart, int64_t apart) {
+      for (int64_t i = n - 1; i >= 0; --i) {
+        const T *const of_y = g + i * g_step, *const behind = x + (i + 1) * x_step;
+        T* const to = dx + i * step;
+        if (i + 1 < n) {
+          for (int64_t k = 0; k < count; ++k) {
+            folded[k] *= static_cast<double>(behind[k * x_apart]);
+          }
+        }
+        for (int64_t k = 0; k < count; ++k) {
+          folded[k] += static_cast<double>(of_y[k * g_apart]);
+          to[k * apart] = static_cast<T>(folded[k]);
+        }
+      }
+      std::fill_n(folded, count, 1.0);
+      for (int64_t i = 0; i < n; ++i) {
+        const T* const from = x + i * x_step;
+        T* const to = dx + i * step;
+        for (int64_t k = 0; k < count; ++k) {
+          to[k * apart] = static_cast<T>(static_cast<double>(to[k * apart]) * folded[k]);
+          folded[k] *= static_cast<double>(from[k * x_apart]);
+        }
+      }
+    };
+    // Numbers that compilers know.
+    const auto [g_apart, x_apart, apart] = group.steps;
+    if (g_apart == 1 && x_apart == 1 && apart == 1) return steps(group.count, 1, 1, 1);
+    if (group.count == kTogether) return steps(kTogether, g_apart, x_apart, apart);
+    return steps(group.count, g_apart, x_apart, apart);
+  }
+};
+
+template <typename T>
+void product_backward(const tn_host* host, const tn_tensor& g, const tn_tensor& x,
+                      const tn_tensor& dx, const RowsAlong& rows) {
+  const int64_t n = rows.length();
+  const ProductGradient<T> gradient{n, rows.stride(g), rows.stride(x), rows.stride(dx)};
+  const int64_t grain = std::max<int64_t>(1, kPieceElements / n);
+  parallel_for(host, 0, rows.count(), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end;) {
+      const Group group = group_of(rows, row, end, g, x, dx);
+      gradient.run(static_cast<const T*>(g.data) + rows.offset(g, row),
+                   static_cast<const T*>(x.data) + rows.offset(x, row),
+                   static_cast<T*>(dx.data) + rows.offset(dx, row), group);
+      row += group.count;
+    }
+  });
+}
+
+void launch_product(const tn_call* call) {
+  const tn_tensor& x = *call->args[0].as.tensor;
+  const tn_tensor& y = *call->outputs[0];
+  const RowsAlong rows = {y, call->args[1].as.i};
+  x.dtype == TN_FLOAT64 ? scan<TN_FLOAT64>(call->host, x, y, rows, true, false)
+                        : scan<TN_FLOAT32>(call->host, x, y, rows, true, false);
+}
+
+// args: g, then the forward's.
+void launch_product_backward(const tn_call* call) {
+  const tn_tensor* const dx = call->outputs[0];
+  if (!dx) return;
+  if (call->args[0].kind != TN_KIND_TENSOR) return clear_outputs(call);
+  const tn_tensor &g = *call->args[0].as.tensor, &x = *call->args[1].as.tensor;
+  const RowsAlong rows = {*dx, call->args[2].as.i};
+  dx->dtype == TN_FLOAT64 ? product_backward<double>(call->host, g, x, *dx, rows)
+                          : product_backward<float>(call->host, g, x, *dx, rows);
+}
+
+bool supports_product(const tn_call* call, Refusal why) {
+  const tn_tensor& x = *call->args[0].as.tensor;
+  return (x.ndim > 0 && x.numel > 0) || why("takes rows with elements");
 }
 
 // Of equal ones the later counts, and a NaN is beyond every number.
@@ -93,6 +220,11 @@ bool supports_running(const tn_call* call, Refusal why) {
 
 void add_scan() {
   kernel(TN_PRIM_SCAN, "cpu", {.dtypes = all_floats | int64, .traits = kUsualPromises}, fn<launch>);
+  // The op has a dtype that this kernel does not know.
+  kernel("cumprod(Tensor x, int dim) -> Tensor", "cpu",
+         {.dtypes = floats, .traits = kUsualPromises}, fn<launch_product>)
+      .supports(fn<supports_product>)
+      .backward(fn<launch_product_backward>, {.saves_args = 0b1});
   kernel("_running_places", "cpu", {.traits = kUsualPromises}, fn<launch_running>)
       .supports(fn<supports_running>);
 }

@@ -3,6 +3,7 @@
 // contain.
 #include "vector/arith.h"
 #include "vector/convert.h"
+#include "vector/distance.h"
 #include "vector/fold.h"
 #include "vector/gemm.h"
 #include "vector/norm.h"
@@ -10,6 +11,7 @@
 #include "vector/philox.h"
 #include "vector/pool.h"
 #include "vector/recurrent.h"
+#include "vector/sample.h"
 #include "vector/table.h"
 
 namespace tenon::cpu_backend {
@@ -172,6 +174,14 @@ constexpr void add_fold(Table& t, tn_reduce_kind kind) {
   t.fold_i64[kind] = fold_int<F>;
 }
 
+template <typename T>
+constexpr void add_distance(DistanceFunctions<T>& f) {
+  f.distances[0] = distances<T, false>;
+  f.distances[1] = distances<T, true>;
+  f.slopes[0] = distance_slopes<T, false>;
+  f.slopes[1] = distance_slopes<T, true>;
+}
+
 void gemm(const GemmArgs& g) {
   switch (g.dtype) {
     case TN_FLOAT32:
@@ -226,6 +236,10 @@ constexpr Table make() {
   t.exp_minus_lse_f64 = exp_minus_lse<double>;
   t.rows = kRowFunctions;
   t.recurrent = kRecurrentFunctions;
+  add_distance(t.distance_f32);
+  add_distance(t.distance_f64);
+  t.sample = sample;
+  t.sample_slopes = sample_slopes;
   t.max_plane = max_plane;
   t.max_columns = max_columns;
   t.gemm = gemm;

@@ -160,6 +160,23 @@ struct SgdStep {
   double sign, decay, lr, old, fresh, own, ahead;
 };
 
+// What each of n places of a plane takes: the element at[0], or those above left, above right, below
+// left and below right, by how far right and below the place is, from 0 to 1. -1: none, which is 0.
+struct SampleTaps {
+  int n;  // 1 or 4
+  const int32_t* at[4];
+  const float *right, *below;
+};
+
+// Distances of one row and many, whose elements lie in columns (distance.h): by the sum of magnitudes
+// [0], and by the root of the sum of squares [1].
+template <typename T>
+struct DistanceFunctions {
+  void (*distances[2])(T* out, const T* x, const T* y, int64_t stride, int64_t size, int64_t count);
+  void (*slopes[2])(T* dx, const T* x, const T* y, int64_t stride, int64_t size, int64_t count,
+                    const T* factor);
+};
+
 struct Table {
   const char* name;
 
@@ -192,6 +209,11 @@ struct Table {
 
   RowFunctions rows;
   RecurrentFunctions recurrent;
+  DistanceFunctions<float> distance_f32;
+  DistanceFunctions<double> distance_f64;
+  void (*sample)(float* y, const float* plane, int64_t n, const SampleTaps&);
+  void (*sample_slopes)(float* dright, float* dbelow, const float* g, const float* plane, int64_t n,
+                        const SampleTaps&);
   // y and places [h.out, w.out] of x [h.size, w.size]: the largest of each window, and where it is.
   void (*max_plane)(const PoolAxis& h, const PoolAxis& w, const float* x, float* y,
                     int32_t* places);

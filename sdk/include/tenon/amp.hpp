@@ -18,13 +18,19 @@ inline namespace TENON_HIDDEN v0 {
 
 // Ops of this thread on `device` run in the precision of their class until the end of the scope.
 // lower: none takes the device's own; policy: a plugin's, by name. Scopes nest; casts of parameters
-// are kept until the outermost ends, or are made anew after a write or a backward.
+// are kept until the outermost ends, or are made anew after a write or a backward. enabled = false:
+// nothing is cast within it, as by NoAutocast.
 class Autocast {
  public:
   [[nodiscard]] explicit Autocast(Device device, Dtype lower = {}, const char* policy = nullptr)
+      : Autocast(device, lower, policy, true) {}
+  [[nodiscard]] Autocast(Device device, Dtype lower, bool enabled)
+      : Autocast(device, lower, nullptr, enabled) {}
+  [[nodiscard]] Autocast(Device device, Dtype lower, const char* policy, bool enabled)
       : device_(device), lower_(lower), policy_(policy ? policy : ""), outer_(innermost_) {
-    check(detail::api.amp->enter(device.value, lower.value, policy));
-    innermost_ = this;
+    check(enabled ? detail::api.amp->enter(device.value, lower.value, policy)
+                  : detail::api.amp->suspend());
+    if (enabled) innermost_ = this;
   }
   Autocast(const Autocast&) = delete;
   Autocast& operator=(const Autocast&) = delete;

@@ -36,6 +36,11 @@ struct NoGrad : GradModeGuard {
 struct EnableGrad : GradModeGuard {
   [[nodiscard]] EnableGrad() : GradModeGuard(TN_MODE_GRAD) {}
 };
+// Recorded or not, as `on` says: for a function that both trains and evaluates.
+struct SetGradEnabled : GradModeGuard {
+  [[nodiscard]] explicit SetGradEnabled(bool on)
+      : GradModeGuard(on ? TN_MODE_GRAD : TN_MODE_NO_GRAD) {}
+};
 // Nothing is recorded, and tensors made here never enter a graph: faster still.
 struct InferenceMode : GradModeGuard {
   [[nodiscard]] InferenceMode() : GradModeGuard(TN_MODE_INFERENCE) {}

@@ -1,5 +1,5 @@
 // Whether calls of this thread are recorded: for packs and programs that look at values to refuse
-// wrong ones. tenon.hpp does not include it.
+// wrong ones.
 //
 //   if (!compiler::is_compiling() && any(var < 0).item<bool>()) fail("an element of var is negative");
 #pragma once

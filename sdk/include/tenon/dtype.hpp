@@ -2,6 +2,7 @@
 // tensors.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -35,6 +36,40 @@ struct Dtype {
 #define TENON_DTYPE_CONSTANT(number, constant, ...) inline constexpr Dtype constant{number};
 TENON_DTYPES(TENON_DTYPE_CONSTANT)
 #undef TENON_DTYPE_CONSTANT
+
+// What a dtype of floats can hold: finfo(float16).max. An Error for other dtypes.
+struct finfo {
+  int bits;                // of an element
+  double eps;              // the smallest number that 1 can be told from, less 1
+  double max, min;         // the greatest finite number, and its negative
+  double smallest_normal;  // the smallest positive number with all its digits
+  double tiny;             // the same, by NumPy's older name
+  double resolution;       // a power of ten: decimal numbers that differ by less are one
+  explicit finfo(Dtype dtype) {
+    if (!dtype.is_float())
+      fail(std::string("finfo: the dtype is ") + dtype.name() + ", expected one of floats");
+    const dtype_table::Row& row = dtype_table::kRows[dtype.value];
+    bits = 8 * row.bytes;
+    eps = std::ldexp(1, 1 - row.digits);
+    max = std::ldexp(2 - eps, row.exponent - 1);
+    min = -max;
+    smallest_normal = tiny = std::ldexp(1, 2 - row.exponent);
+    resolution = std::pow(10, -std::floor((row.digits - 1) * std::log10(2)));
+  }
+};
+// What a dtype of integers can hold: iinfo(int8).max. An Error for other dtypes.
+struct iinfo {
+  int bits;  // of an element
+  int64_t max, min;
+  explicit iinfo(Dtype dtype) {
+    if (!dtype || (dtype_table::kInts >> dtype.value & 1) == 0)
+      fail(std::string("iinfo: the dtype is ") + dtype.name() + ", expected one of integers");
+    const dtype_table::Row& row = dtype_table::kRows[dtype.value];
+    bits = 8 * row.bytes;
+    max = int64_t((uint64_t(1) << row.digits) - 1);
+    min = row.is_signed ? -max - 1 : 0;
+  }
+};
 
 // PyTorch's promotion, of tensors with dimensions.
 inline Dtype promote(Dtype a, Dtype b) { return {detail::api.tensor->promote(a.value, b.value)}; }

@@ -45,6 +45,16 @@ class MixedNumbers {
   std::vector<double> values_;
 };
 
+// One of the numbers of rows whose types are mixed: {{1, 2.5}, {3, 4}}.
+struct MixedNumber {
+  MixedNumber() = default;
+  template <typename N>
+  requires std::is_arithmetic_v<N> MixedNumber(N number)
+      : value(double(number)), is_fraction(std::is_floating_point_v<N>) {}
+  double value = 0;
+  bool is_fraction = false;
+};
+
 // n numbers as elements of the type To; sizes: as many elements as n.
 template <typename To, typename T>
 Tensor tensor_of(const T* numbers, size_t n, Ints sizes) {
@@ -107,6 +117,34 @@ size_t joined_lists(const Lists& lists, const char* what, Values* values) {
   return length;
 }
 
+inline Tensor tensor_of(const MixedNumber* numbers, size_t n, Ints sizes, Dtype dtype,
+                        Device device) {
+  if (std::none_of(numbers, numbers + n, [](const MixedNumber& m) { return m.is_fraction; }))
+    fail("tensor: whole numbers of several types, expected one type, or a fraction among them");
+  std::vector<double> values;
+  for (size_t i = 0; i < n; ++i) values.push_back(numbers[i].value);
+  return tensor_of(values.data(), n, sizes, dtype, device);
+}
+template <typename T>
+Tensor tensor_of_rows(std::initializer_list<std::initializer_list<T>> rows, Dtype dtype,
+                      Device device) {
+  NumberList<T> values;
+  const size_t columns = joined_lists(rows, "rows", &values);
+  const int64_t sizes[] = {int64_t(rows.size()), int64_t(columns)};
+  return tensor_of(values.data(), values.size(), {sizes, 2}, dtype, device);
+}
+template <typename T>
+Tensor tensor_of_blocks(
+    std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks, Dtype dtype,
+    Device device) {
+  RowList<T> rows;
+  NumberList<T> values;
+  const size_t n = joined_lists(blocks, "blocks", &rows);
+  const size_t columns = joined_lists(rows, "rows", &values);
+  const int64_t sizes[] = {int64_t(blocks.size()), int64_t(n), int64_t(columns)};
+  return tensor_of(values.data(), values.size(), {sizes, 3}, dtype, device);
+}
+
 }  // namespace detail
 
 // A new tensor of numbers: tensor(3) has no dimensions, tensor({1, 2}) one, tensor({{1, 2}, {3, 4}})
@@ -134,10 +172,7 @@ requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<T> numbers,
 template <typename T>
 requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
                                                Dtype dtype, Device device = {}) {
-  detail::NumberList<T> values;
-  const size_t columns = detail::joined_lists(rows, "rows", &values);
-  const int64_t sizes[] = {int64_t(rows.size()), int64_t(columns)};
-  return detail::tensor_of(values.data(), values.size(), {sizes, 2}, dtype, device);
+  return detail::tensor_of_rows(rows, dtype, device);
 }
 template <typename T>
 requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
@@ -148,12 +183,7 @@ template <typename T>
 requires std::is_arithmetic_v<T> Tensor
 tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks, Dtype dtype,
        Device device = {}) {
-  detail::RowList<T> rows;
-  detail::NumberList<T> values;
-  const size_t n = detail::joined_lists(blocks, "blocks", &rows);
-  const size_t columns = detail::joined_lists(rows, "rows", &values);
-  const int64_t sizes[] = {int64_t(blocks.size()), int64_t(n), int64_t(columns)};
-  return detail::tensor_of(values.data(), values.size(), {sizes, 3}, dtype, device);
+  return detail::tensor_of_blocks(blocks, dtype, device);
 }
 template <typename T>
 requires std::is_arithmetic_v<T> Tensor
@@ -161,12 +191,31 @@ tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> bl
        Device device = {}) {
   return tensor(blocks, Dtype(), device);
 }
+// Of several types, with fractions among them.
 inline Tensor tensor(const detail::MixedNumbers& numbers, Dtype dtype, Device device = {}) {
   const std::vector<double>& values = numbers.values();
   return detail::tensor_of(values.data(), values.size(), int64_t(values.size()), dtype, device);
 }
 inline Tensor tensor(const detail::MixedNumbers& numbers, Device device = {}) {
   return tensor(numbers, Dtype(), device);
+}
+inline Tensor tensor(std::initializer_list<std::initializer_list<detail::MixedNumber>> rows,
+                     Dtype dtype, Device device = {}) {
+  return detail::tensor_of_rows(rows, dtype, device);
+}
+inline Tensor tensor(std::initializer_list<std::initializer_list<detail::MixedNumber>> rows,
+                     Device device = {}) {
+  return tensor(rows, Dtype(), device);
+}
+inline Tensor tensor(
+    std::initializer_list<std::initializer_list<std::initializer_list<detail::MixedNumber>>> blocks,
+    Dtype dtype, Device device = {}) {
+  return detail::tensor_of_blocks(blocks, dtype, device);
+}
+inline Tensor tensor(
+    std::initializer_list<std::initializer_list<std::initializer_list<detail::MixedNumber>>> blocks,
+    Device device = {}) {
+  return tensor(blocks, Dtype(), device);
 }
 template <typename T>
 Tensor tensor(const std::vector<T>& values, Device device = {}) {

@@ -4,6 +4,7 @@
 
 #include "tenon/indexing.hpp"
 #include "tenon/literal.hpp"
+#include "tenon/ops/aliases.hpp"
 #include "tenon/ops/attention.hpp"
 #include "tenon/ops/by_hand.hpp"
 #include "tenon/ops/conv.hpp"

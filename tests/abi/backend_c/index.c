@@ -40,12 +40,16 @@ tn_status* acme_scatter(void* self, const tn_call* call) {
   const tn_tensor* y = call->outputs[0];
   const int32_t add = call->args[3].as.i != 0;
   int64_t index[TN_MAX_RANK] = {0};
+  char* to = NULL;
   (void)self;
+  /* y may be a tensor that the caller keeps: nothing is written before the last index was seen. */
   do {
-    char* to = NULL;
-    acme_number value = acme_get(acme_at(x, index), x->dtype);
     tn_status* status = pick("scatter", y, call->args[1].as.i, index_tensor, index, &to);
     if (status != NULL) return status;
+  } while (acme_next(index, x->sizes, 0, x->ndim));
+  do {
+    acme_number value = acme_get(acme_at(x, index), x->dtype);
+    (void)pick("scatter", y, call->args[1].as.i, index_tensor, index, &to);
     if (add) {
       const acme_number old = acme_get(to, y->dtype);
       value.f += old.f;

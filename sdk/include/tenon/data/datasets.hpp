@@ -229,6 +229,53 @@ class ConcatDataset : public Concat<D...> {
 template <typename... D>
 ConcatDataset(D...) -> ConcatDataset<D...>;
 
+namespace detail {
+// A tuple, pair or array as it is; all else as a tuple of one.
+template <typename Sample>
+auto fields_of(Sample sample) {
+  if constexpr (requires { std::tuple_size<Sample>::value; }) {
+    return sample;
+  } else {
+    return std::tuple<Sample>(std::move(sample));
+  }
+}
+}  // namespace detail
+
+// The samples of several datasets side by side: one tuple with the fields of all, in order.
+// for (auto [image, label, text] : DataLoader(StackDataset(images, texts), ...)).
+template <typename... D>
+class StackDataset {
+ public:
+  explicit StackDataset(D... datasets) : datasets_(std::move(datasets)...) {
+    size_t i = 0;
+    std::apply([&](const auto&... d) { (expect_size(i++, d.size(), size()), ...); }, datasets_);
+  }
+  int64_t size() const { return std::get<0>(datasets_).size(); }
+  auto operator[](int64_t index) const { return detail::item_of(*this, index); }
+  auto get(int64_t index, Random& random) const {
+    detail::expect_index("StackDataset", index, size());
+    return std::apply(
+        [&](const auto&... d) {
+          // Braces: each draws in its turn.
+          std::tuple<decltype(detail::sample_of(d, index, random))...> samples{
+              detail::sample_of(d, index, random)...};
+          return std::apply(
+              [](auto&... s) { return std::tuple_cat(detail::fields_of(std::move(s))...); },
+              samples);
+        },
+        datasets_);
+  }
+
+ private:
+  static void expect_size(size_t i, int64_t size, int64_t first) {
+    if (size == first) return;
+    fail(tenon::detail::joined({"StackDataset: dataset ", std::to_string(i), " has ",
+                                std::to_string(size), " items, the first has ",
+                                std::to_string(first)}));
+  }
+  std::tuple<D...> datasets_;
+};
+
 // f(sample, Random&) or f(sample) of each sample; f(batch) where the dataset gives whole batches and f
 // draws nothing. Workers call it at the same time.
 template <typename D, typename F>

@@ -32,9 +32,13 @@ class Normal : public Distribution {
   Tensor rsample(Ints sample_shape = {}) const override {
     return loc_ + randn(extended(sample_shape), loc_.dtype(), loc_.device()) * scale_;
   }
+  // How likely a draw is at most `value`, and the value of which that is `p`.
+  Tensor cdf(const Tensor& value) const { return ndtr((value - loc_) / scale_); }
+  Tensor icdf(const Tensor& p) const { return loc_ + scale_ * ndtri(p); }
 
  private:
   friend class LogNormal;
+  friend class LogisticNormal;
   Normal(const char* owner, Operand loc, Operand scale) {
     auto [a, b] = detail::broadcast_all(owner, {"loc", loc, detail::kReal},
                                         {"scale", scale, detail::kPositive});
@@ -77,6 +81,8 @@ class Uniform : public Distribution {
   Tensor rsample(Ints sample_shape = {}) const override {
     return low_ + rand(extended(sample_shape), low_.dtype(), low_.device()) * (high_ - low_);
   }
+  Tensor cdf(const Tensor& value) const { return clamp((value - low_) / (high_ - low_), 0, 1); }
+  Tensor icdf(const Tensor& p) const { return low_ + p * (high_ - low_); }
 
  private:
   Tensor low_, high_;
@@ -103,6 +109,8 @@ class Exponential : public Distribution {
     // rand may be 0 and is never 1.
     return -log1p(-rand(extended(sample_shape), rate_.dtype(), rate_.device())) / rate_;
   }
+  Tensor cdf(const Tensor& value) const { return -expm1(-rate_ * clamp_min(value, 0)); }
+  Tensor icdf(const Tensor& p) const { return -log1p(-p) / rate_; }
 
  private:
   Tensor rate_;

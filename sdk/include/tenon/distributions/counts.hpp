@@ -1,10 +1,13 @@
-// Distributions of how many: events in a time, of a number of trials, trials before the first.
+// Distributions of how many: events in a time, of a number of trials, trials before the first or
+// before the n-th, and how often each of several classes comes.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 
 #include "tenon/distributions/discrete.hpp"
+#include "tenon/distributions/gamma.hpp"
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/random.hpp"
 
@@ -17,6 +20,13 @@ namespace detail {
 // k log(1 - probs), which is 0 where k is: without the infinite slope of log(0) there.
 inline Tensor failures_log_prob(const Tensor& k, const Tensor& probs) {
   return xlog1py(k, -where(logical_and(k == 0, probs == 1), 0, probs));
+}
+
+// A tensor of a count as one of floats, of the dtype of the other parameter.
+inline Tensor count_of(const Operand& total_count, const Operand& other) {
+  const Tensor count = total_count.tensor();
+  if (!count.defined() || count.dtype().is_float()) return count;
+  return count.to(other.is_tensor() ? other.tensor().dtype() : float32);
 }
 
 }  // namespace detail
@@ -57,19 +67,16 @@ class Poisson : public Distribution {
 class Binomial : public Distribution {
  public:
   Binomial(Operand total_count, Operand probs) {
-    const Tensor count = count_of(total_count, probs);
+    const Tensor count = detail::count_of(total_count, probs);
     auto [a, b] = detail::broadcast_all(
         "Binomial", {"total_count", count.defined() ? Operand(count) : total_count, detail::kWhole},
         {"probs", probs, detail::kUnitInterval});
     total_count_ = a, probs_ = b;
     set_shapes(probs_.sizes());
-    // Away from 0 and 1, whose logits are infinite.
-    const double eps = detail::epsilon(probs_.dtype());
-    const Tensor inside = clamp(probs_, eps, 1 - eps);
-    logits_ = log(inside) - log1p(-inside);
+    logits_ = detail::logits_of(probs_);
   }
   Binomial(Operand total_count, const LogitsOptions& options) {
-    const Tensor count = count_of(total_count, options.logits);
+    const Tensor count = detail::count_of(total_count, options.logits);
     auto [a, b] = detail::broadcast_all(
         "Binomial", {"total_count", count.defined() ? Operand(count) : total_count, detail::kWhole},
         {"logits", options.logits, detail::kReal});
@@ -113,12 +120,7 @@ class Binomial : public Distribution {
   bool has_rsample() const override { return false; }
 
  private:
-  // A tensor as one of floats, of the dtype of the other parameter.
-  static Tensor count_of(const Operand& total_count, const Operand& other) {
-    const Tensor count = total_count.tensor();
-    if (!count.defined() || count.dtype().is_float()) return count;
-    return count.to(other.is_tensor() ? other.tensor().dtype() : float32);
-  }
+  friend class Multinomial;
   // k log(p) + (n - k) log(1 - p) is k logits - n softplus(logits).
   Tensor log_mass(const Tensor& k) const {
     const Tensor ways = lgamma(total_count_ + 1) - lgamma(k + 1) - lgamma(total_count_ - k + 1);
@@ -135,10 +137,7 @@ class Geometric : public Distribution {
   explicit Geometric(Operand probs)
       : probs_(detail::as_parameter("Geometric", {"probs", probs, detail::kAboveZeroToOne})) {
     set_shapes(probs_.sizes());
-    // Away from 1, whose logit is infinite.
-    const double eps = detail::epsilon(probs_.dtype());
-    const Tensor inside = clamp(probs_, eps, 1 - eps);
-    logits_ = log(inside) - log1p(-inside);
+    logits_ = detail::logits_of(probs_);
   }
   explicit Geometric(const LogitsOptions& options) {
     logits_ = detail::as_parameter("Geometric", {"logits", options.logits, detail::kReal});
@@ -168,6 +167,127 @@ class Geometric : public Distribution {
 
  private:
   Tensor probs_, logits_;
+};
+
+// How many trials are an event, each with the probability probs, before total_count of them are
+// none: NegativeBinomial(5, probs), or NegativeBinomial(5, {.logits = logits}), where probs is
+// sigmoid(logits). total_count may be any number from 0: k then has the probability gamma(n + k) /
+// (gamma(n) k!) * (1 - probs)^n * probs^k. Draws have the dtype of the parameters. As in PyTorch it
+// has no entropy.
+class NegativeBinomial : public Distribution {
+ public:
+  NegativeBinomial(Operand total_count, Operand probs) {
+    const Tensor count = detail::count_of(total_count, probs);
+    auto [a, b] = detail::broadcast_all(
+        "NegativeBinomial",
+        {"total_count", count.defined() ? Operand(count) : total_count, detail::kNonnegative},
+        {"probs", probs, detail::kFromZeroBelowOne});
+    total_count_ = a, probs_ = b;
+    set_shapes(probs_.sizes());
+    logits_ = detail::logits_of(probs_);
+  }
+  NegativeBinomial(Operand total_count, const LogitsOptions& options) {
+    const Tensor count = detail::count_of(total_count, options.logits);
+    auto [a, b] = detail::broadcast_all(
+        "NegativeBinomial",
+        {"total_count", count.defined() ? Operand(count) : total_count, detail::kNonnegative},
+        {"logits", options.logits, detail::kReal});
+    total_count_ = a, logits_ = b;
+    probs_ = sigmoid(logits_);
+    set_shapes(logits_.sizes());
+  }
+  const char* name() const override { return "NegativeBinomial"; }
+  const Tensor& total_count() const { return total_count_; }
+  const Tensor& probs() const { return probs_; }
+  const Tensor& logits() const { return logits_; }
+  Tensor mean() const override { return total_count_ * exp(logits_); }
+  Tensor variance() const override { return mean() / sigmoid(-logits_); }
+  Tensor log_prob(const Tensor& value) const override {
+    expect_value(value, detail::kWhole);
+    const Tensor k = value.to(logits_.dtype());
+    // Of no trials that are none, no event is certain: its logarithms of gamma(0) are left out.
+    const Tensor certain = total_count_ + k == 0, n = where(certain, 1, total_count_);
+    return total_count_ * log_sigmoid(-logits_) + k * log_sigmoid(logits_) + lgamma(n + k) -
+           lgamma(n) - lgamma(k + 1);
+  }
+  Tensor entropy() const override {
+    fail("NegativeBinomial: entropy has no closed form; average -log_prob of samples");
+  }
+  // Those of Poisson of rates that are draws of Gamma(total_count, exp(-logits)).
+  Tensor sample(Ints sample_shape = {}) const override {
+    const NoGrad guard;
+    const detail::Sizes sizes = extended(sample_shape);
+    const Dtype dtype = logits_.dtype() == float64 ? float64 : float32;  // rates may be no half
+    const Tensor n = total_count_.to(dtype).expand(sizes).contiguous(), none = n == 0;
+    const Tensor rate = exp(detail::draw_log_gamma(where(none, 1, n)) + logits_.to(dtype));
+    return poisson(where(none, 0, rate)).to(logits_.dtype());
+  }
+  bool has_rsample() const override { return false; }
+
+ private:
+  Tensor total_count_, probs_, logits_;
+};
+
+// How often each class comes in total_count draws of Categorical: Multinomial(10, probs), or
+// Multinomial(10, {.logits = logits}), by the last dimension of probs or logits. Draws have the
+// dtype of the parameter. As in PyTorch log_prob also takes values of fewer draws, and sample makes
+// all draws of classes: it takes memory for total_count of them.
+class Multinomial : public Distribution {
+ public:
+  Multinomial(Int total_count, const Tensor& probs)
+      : classes_("Multinomial", probs), total_count_(total_count) {
+    expect_count();
+  }
+  Multinomial(Int total_count, const LogitsOptions& options)
+      : classes_("Multinomial", options), total_count_(total_count) {
+    expect_count();
+  }
+  const char* name() const override { return "Multinomial"; }
+  int64_t total_count() const { return total_count_; }
+  // Of each class: their sum is 1, and the logarithms of these.
+  const Tensor& probs() const { return classes_.probs(); }
+  const Tensor& logits() const { return classes_.logits(); }
+  Tensor mean() const override { return double(total_count_) * probs(); }
+  Tensor variance() const override { return mean() * (1 - probs()); }
+  Tensor log_prob(const Tensor& value) const override {
+    expect_value(value, detail::kWhole);
+    const Tensor k = value.to(probs().dtype()), total = sum(k, {-1});
+    detail::expect_all(owner().c_str(), "the sum of value", total, total <= double(total_count_),
+                       "at most " + std::to_string(total_count_));
+    // A class that never comes counts for nothing where it does not come.
+    const Tensor powers = k * where(k == 0, 0, logits());
+    return lgamma(total + 1) + sum(powers - lgamma(k + 1), {-1});
+  }
+  // n times that of a draw, less log(n!), and the means of log(k!) of each class.
+  Tensor entropy() const override {
+    const double n = double(total_count_);
+    detail::Sizes sizes(probs().sizes().size() + 1, 1);
+    sizes[0] = total_count_ + 1;
+    const Tensor k =
+        arange(0, total_count_ + 1, 1, probs().dtype(), probs().device()).reshape(sizes);
+    const Tensor means = exp(Binomial(n, probs()).log_mass(k)) * lgamma(k + 1);
+    return n * classes_.entropy() - std::lgamma(n + 1) + sum(means, {0, -1});
+  }
+  Tensor sample(Ints sample_shape = {}) const override {
+    const NoGrad guard;
+    const Tensor counts = zeros(extended(sample_shape), probs().dtype(), probs().device());
+    if (total_count_ == 0) return counts;
+    const Tensor drawn =
+        classes_.sample(detail::concatenated(total_count_, sample_shape)).movedim(0, -1);
+    return scatter_add(counts, -1, drawn, ones_like(drawn, counts.dtype()));
+  }
+  bool has_rsample() const override { return false; }
+
+ private:
+  void expect_count() {
+    if (total_count_ < 0) {
+      fail(detail::joined(
+          {"Multinomial: total_count is ", std::to_string(total_count_), ", expected at least 0"}));
+    }
+    set_shapes(classes_.batch_shape(), probs().size(-1));
+  }
+  Categorical classes_;
+  int64_t total_count_;
 };
 
 }  // namespace distributions

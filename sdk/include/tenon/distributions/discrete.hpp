@@ -20,6 +20,15 @@ struct LogitsOptions {
   Tensor logits;
 };
 
+namespace detail {
+// Of probabilities that are kept away from 0 and 1, whose logits are infinite.
+inline Tensor logits_of(const Tensor& probs) {
+  const double eps = epsilon(probs.dtype());
+  const Tensor inside = clamp(probs, eps, 1 - eps);
+  return log(inside) - log1p(-inside);
+}
+}  // namespace detail
+
 // 1 with the probability probs, else 0: Bernoulli(probs), or Bernoulli({.logits = logits}), where
 // probs is sigmoid(logits). Draws have the dtype of the parameter.
 class Bernoulli : public Distribution {
@@ -27,10 +36,7 @@ class Bernoulli : public Distribution {
   explicit Bernoulli(Operand probs)
       : probs_(detail::as_parameter("Bernoulli", {"probs", probs, detail::kUnitInterval})) {
     set_shapes(probs_.sizes());
-    // Away from 0 and 1, whose logits are infinite.
-    const double eps = detail::epsilon(probs_.dtype());
-    const Tensor inside = clamp(probs_, eps, 1 - eps);
-    logits_ = log(inside) - log1p(-inside);
+    logits_ = detail::logits_of(probs_);
   }
   explicit Bernoulli(const LogitsOptions& options) {
     logits_ = detail::as_parameter("Bernoulli", {"logits", options.logits, detail::kReal});
@@ -102,6 +108,8 @@ class Categorical : public Distribution {
   bool has_rsample() const override { return false; }
 
  private:
+  friend class ExpRelaxedCategorical;
+  friend class Multinomial;
   friend class OneHotCategorical;
   Categorical(const char* owner, const Tensor& probs) {
     expect_classes(owner, "probs", probs);

@@ -59,6 +59,9 @@ inline constexpr Constraint kUnitInterval{
 inline constexpr Constraint kAboveZeroToOne{
     "above 0 and at most 1", [](double x) { return x > 0 && x <= 1; },
     [](const Tensor& x) { return logical_and(x > 0, x <= 1); }};
+inline constexpr Constraint kFromZeroBelowOne{
+    "at least 0 and below 1", [](double x) { return x >= 0 && x < 1; },
+    [](const Tensor& x) { return logical_and(x >= 0, x < 1); }};
 inline constexpr Constraint kBoolean{"0 or 1", [](double x) { return x == 0 || x == 1; },
                                      [](const Tensor& x) { return logical_or(x == 0, x == 1); }};
 
@@ -127,6 +130,13 @@ inline Sizes concatenated(Ints a, Ints b, Ints c = {}) {
   sizes.insert(sizes.end(), b.begin(), b.end());
   sizes.insert(sizes.end(), c.begin(), c.end());
   return sizes;
+}
+
+// The sum over the last `count` dimensions; x itself for none.
+inline Tensor sum_last(const Tensor& x, int64_t count) {
+  Sizes dims;
+  for (int64_t d = -count; d < 0; ++d) dims.push_back(d);
+  return dims.empty() ? x : sum(x, dims);
 }
 
 // A parameter as it is given: a tensor of floats, or a number.
@@ -206,6 +216,13 @@ inline double epsilon(Dtype dtype) {
          : dtype == float16  ? 0x1p-10
          : dtype == bfloat16 ? 0x1p-7
                              : 0x1p-23;
+}
+
+// Refuses values whose last dimension does not sum to 1, up to 1e-6, or what a half dtype has.
+inline void expect_sums_of_one(const char* owner, const Tensor& value) {
+  const Tensor sums = sum(value.detach(), {-1});
+  const double near = std::max(1e-6, 8 * epsilon(sums.dtype()));
+  expect_all(owner, "the sum of value", sums, abs(sums - 1) < near, "1");
 }
 
 }  // namespace detail

@@ -1,6 +1,6 @@
 // kl_divergence(p, q), the mean of log p(x) - log q(x) over draws of p, for the pairs that PyTorch
-// has of one family; kl_pairs.hpp has those of two. It is often -entropy(p) less the mean of
-// log q(x), which takes a few moments of p.
+// has of one family; kl_pairs.hpp has those of two, and kl_vectors.hpp those of vectors and
+// matrices. It is often -entropy(p) less the mean of log q(x), which takes a few moments of p.
 #pragma once
 
 #include <cmath>
@@ -8,12 +8,13 @@
 #include <string>
 
 #include "tenon/distributions/continuous.hpp"
+#include "tenon/distributions/continuous_bernoulli.hpp"
 #include "tenon/distributions/counts.hpp"
 #include "tenon/distributions/discrete.hpp"
 #include "tenon/distributions/gamma.hpp"
+#include "tenon/distributions/gamma_quotients.hpp"
 #include "tenon/distributions/location_scale.hpp"
 #include "tenon/distributions/mixture.hpp"
-#include "tenon/distributions/multivariate_normal.hpp"
 #include "tenon/distributions/powers.hpp"
 #include "tenon/distributions/transformed.hpp"
 
@@ -70,6 +71,9 @@ inline Tensor mean_log_prob(const Gamma& q, const Tensor& mean, const Tensor& me
 inline Tensor mean_log_prob(const Gumbel& q, const Tensor& mean, const Tensor& log_mean_exp) {
   const Tensor at = q.loc() / q.scale();
   return at - mean / q.scale() - exp(at + log_mean_exp) - log(q.scale());
+}
+inline Tensor mean_log_prob(const ContinuousBernoulli& q, const Tensor& mean) {
+  return mean * q.logits() + log_sigmoid(-q.logits()) + q.log_factor();
 }
 inline Tensor mean_log_prob(const Pareto& q, const Tensor& mean_log) {
   return log(q.alpha()) + q.alpha() * log(q.scale()) - (q.alpha() + 1) * mean_log;
@@ -159,6 +163,13 @@ inline Tensor kl_divergence(const Exponential& p, const Exponential& q) {
 inline Tensor kl_divergence(const Gamma& p, const Gamma& q) {
   return -p.entropy() - detail::mean_log_prob(q, p.mean(), detail::mean_log(p));
 }
+inline Tensor kl_divergence(const InverseGamma& p, const InverseGamma& q) {
+  const Gamma of_p(p.concentration(), p.rate()), of_q(q.concentration(), q.rate());
+  return kl_divergence(of_p, of_q);
+}
+inline Tensor kl_divergence(const ContinuousBernoulli& p, const ContinuousBernoulli& q) {
+  return -p.entropy() - detail::mean_log_prob(q, p.mean());
+}
 inline Tensor kl_divergence(const Beta& p, const Beta& q) {
   const Tensor a = p.concentration1(), b = p.concentration0();
   const Tensor da = a - q.concentration1(), db = b - q.concentration0();
@@ -173,14 +184,6 @@ inline Tensor kl_divergence(const Dirichlet& p, const Dirichlet& q) {
   const Tensor a = p.concentration();
   const Tensor mean_log = digamma(a) - digamma(sum(a, {-1}, /*keepdim=*/true));
   return q.log_factor() - p.log_factor() + sum((a - q.concentration()) * mean_log, {-1});
-}
-inline Tensor kl_divergence(const MultivariateNormal& p, const MultivariateNormal& q) {
-  const Tensor &of_p = p.scale_tril(), &of_q = q.scale_tril();
-  const Tensor off = (p.loc() - q.loc()).unsqueeze(-1);
-  const Tensor spread = sum(square(detail::solve_lower(of_q, of_p)), {-2, -1});
-  const Tensor distance = sum(square(detail::solve_lower(of_q, off)), {-2, -1});
-  return detail::sum_log_diagonal(of_q) - detail::sum_log_diagonal(of_p) +
-         0.5 * (spread + distance - double(of_p.size(-1)));
 }
 template <typename P, typename Q>
 requires requires(const P& p, const Q& q) { kl_divergence(p, q); }
@@ -200,7 +203,7 @@ Tensor kl_divergence(const TransformedDistribution<P, Transforms...>& p,
   if (detail::looks_at_tensors() && !(p.transforms() == q.transforms())) {
     fail("kl_divergence: the transforms of p and of q differ, expected the same");
   }
-  return kl_divergence(p.base(), q.base());
+  return p.summed(kl_divergence(p.base(), q.base()));
 }
 
 }  // namespace distributions

@@ -108,6 +108,25 @@ inline Tensor kl_divergence(const Uniform& p, const Gumbel& q) {
 inline Tensor kl_divergence(const Bernoulli& p, const Poisson& q) {
   return q.rate() - xlogy(p.probs(), q.rate()) - p.entropy();
 }
+// The mean of log q(x) is linear in that of x. Where a support reaches over the other's the
+// divergence is infinite; PyTorch says so also where they only meet at an end.
+inline Tensor kl_divergence(const Beta& p, const ContinuousBernoulli& q) {
+  return -p.entropy() - detail::mean_log_prob(q, p.mean());
+}
+inline Tensor kl_divergence(const Uniform& p, const ContinuousBernoulli& q) {
+  return detail::infinite_where(logical_or(p.high() > 1, p.low() < 0),
+                                -p.entropy() - detail::mean_log_prob(q, p.mean()));
+}
+inline Tensor kl_divergence(const ContinuousBernoulli& p, const Exponential& q) {
+  return -p.entropy() - detail::mean_log_prob(q, p.mean());
+}
+inline Tensor kl_divergence(const ContinuousBernoulli& p, const Normal& q) {
+  return -p.entropy() - detail::mean_log_prob(q, p.mean(), p.variance());
+}
+inline Tensor kl_divergence(const ContinuousBernoulli& p, const Uniform& q) {
+  return detail::infinite_where(logical_or(q.low() > 0, q.high() < 1),
+                                log(q.high() - q.low()) - p.entropy());
+}
 
 // q is 0 where p is not.
 inline Tensor kl_divergence(const Exponential& p, const Beta& q) {
@@ -181,6 +200,27 @@ inline Tensor kl_divergence(const Pareto& p, const Beta& q) {
 }
 inline Tensor kl_divergence(const Pareto& p, const Uniform& q) {
   return detail::infinite(p, q, p.scale());
+}
+inline Tensor kl_divergence(const Exponential& p, const ContinuousBernoulli& q) {
+  return detail::infinite(p, q, p.rate());
+}
+inline Tensor kl_divergence(const Gamma& p, const ContinuousBernoulli& q) {
+  return detail::infinite(p, q, p.rate());
+}
+inline Tensor kl_divergence(const Normal& p, const ContinuousBernoulli& q) {
+  return detail::infinite(p, q, p.loc());
+}
+inline Tensor kl_divergence(const Gumbel& p, const ContinuousBernoulli& q) {
+  return detail::infinite(p, q, p.loc());
+}
+inline Tensor kl_divergence(const Laplace& p, const ContinuousBernoulli& q) {
+  return detail::infinite(p, q, p.loc());
+}
+inline Tensor kl_divergence(const Pareto& p, const ContinuousBernoulli& q) {
+  return detail::infinite(p, q, p.scale());
+}
+inline Tensor kl_divergence(const ContinuousBernoulli& p, const Pareto& q) {
+  return detail::infinite(p, q, p.probs());
 }
 inline Tensor kl_divergence(const Poisson& p, const Bernoulli& q) {
   return detail::infinite(p, q, p.rate());

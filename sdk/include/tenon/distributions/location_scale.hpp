@@ -50,6 +50,14 @@ class Laplace : public Distribution {
                                detail::epsilon(loc_.dtype()) - 1);
     return loc_ - scale_ * (sign(u) * log1p(-abs(u)));
   }
+  Tensor cdf(const Tensor& value) const {
+    const Tensor off = value - loc_;
+    return 0.5 - 0.5 * sign(off) * expm1(-abs(off) / scale_);
+  }
+  Tensor icdf(const Tensor& p) const {
+    const Tensor u = 2 * p - 1;
+    return loc_ - scale_ * sign(u) * log1p(-abs(u));
+  }
 
  private:
   Tensor loc_, scale_;
@@ -80,6 +88,10 @@ class Cauchy : public Distribution {
   Tensor rsample(Ints sample_shape = {}) const override {
     return loc_ + detail::draw_cauchy(extended(sample_shape), loc_.dtype(), loc_.device()) * scale_;
   }
+  Tensor cdf(const Tensor& value) const {
+    return 0.5 + atan((value - loc_) / scale_) / std::numbers::pi;
+  }
+  Tensor icdf(const Tensor& p) const { return loc_ + scale_ * tan(std::numbers::pi * (p - 0.5)); }
 
  private:
   Tensor loc_, scale_;
@@ -112,6 +124,8 @@ class Gumbel : public Distribution {
         detail::draw_exponential(extended(sample_shape), loc_.dtype(), loc_.device());
     return loc_ - scale_ * log(waited);
   }
+  Tensor cdf(const Tensor& value) const { return exp(-exp((loc_ - value) / scale_)); }
+  Tensor icdf(const Tensor& p) const { return loc_ - scale_ * log(-log(p)); }
 
  private:
   Tensor loc_, scale_;

@@ -40,11 +40,7 @@ class Independent : public Distribution {
   Tensor rsample(Ints sample_shape = {}) const override { return base_.rsample(sample_shape); }
   bool has_rsample() const override { return base_.has_rsample(); }
   // The sum over the dimensions that are one event.
-  Tensor summed(const Tensor& x) const {
-    detail::Sizes dims;
-    for (int64_t d = -dims_; d < 0; ++d) dims.push_back(d);
-    return dims.empty() ? x : sum(x, dims);
-  }
+  Tensor summed(const Tensor& x) const { return detail::sum_last(x, dims_); }
 
  private:
   Base base_;

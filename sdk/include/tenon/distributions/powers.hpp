@@ -1,8 +1,9 @@
-// Distributions of one positive number whose draws are powers of uniform ones.
+// Distributions of one number whose draws are powers of uniform ones.
 #pragma once
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "tenon/distributions/location_scale.hpp"
 
@@ -126,6 +127,60 @@ class Kumaraswamy : public Distribution {
                lgamma(more + concentration0_));
   }
   Tensor concentration1_, concentration0_;
+};
+
+// What is above a high threshold: x is above y with the probability
+// (1 + concentration * (y - loc) / scale)^(-1 / concentration), from loc on, and up to
+// loc - scale / concentration where the concentration is below 0. At 0 it is exponential. As in
+// PyTorch the mean is NaN from a concentration of 1, and the variance from 1 / 2. Pickands,
+// "Statistical Inference Using Extreme Order Statistics", 1975.
+class GeneralizedPareto : public Distribution {
+ public:
+  GeneralizedPareto(Operand loc, Operand scale, Operand concentration) {
+    auto [a, b, c] = detail::broadcast_all("GeneralizedPareto", {"loc", loc, detail::kReal},
+                                           {"scale", scale, detail::kPositive},
+                                           {"concentration", concentration, detail::kReal});
+    loc_ = a, scale_ = b, concentration_ = c;
+    set_shapes(loc_.sizes());
+  }
+  const char* name() const override { return "GeneralizedPareto"; }
+  const Tensor& loc() const { return loc_; }
+  const Tensor& scale() const { return scale_; }
+  const Tensor& concentration() const { return concentration_; }
+  // Quotients are finite where they are not taken, and so are their gradients.
+  Tensor mean() const override {
+    const Tensor is_there = concentration_ < 1, c = where(is_there, concentration_, 0.5);
+    return where(is_there, loc_ + scale_ / (1 - c), NAN);
+  }
+  Tensor variance() const override {
+    const Tensor is_there = concentration_ < 0.5, c = where(is_there, concentration_, 0.25);
+    return where(is_there, square(scale_ / (1 - c)) / (1 - 2 * c), NAN);
+  }
+  Tensor log_prob(const Tensor& value) const override {
+    expect_value(value, detail::kReal);
+    const Tensor z = (value - loc_) / scale_, rest = 1 + concentration_ * z;
+    detail::expect_all(owner().c_str(), "value", value, logical_and(z >= 0, rest >= 0),
+                       "in the support, loc to loc - scale / concentration");
+    const auto [exponential, c] = apart_from_zero();
+    // At the end of the support a uniform distribution, of c = -1, has its density too.
+    const Tensor power = xlog1py(1 + reciprocal(c), c * z);
+    return -log(scale_) - where(exponential, z, power);
+  }
+  Tensor entropy() const override { return log(scale_) + concentration_ + 1; }
+  Tensor rsample(Ints sample_shape = {}) const override {
+    const Tensor waited =
+        detail::draw_exponential(extended(sample_shape), loc_.dtype(), loc_.device());
+    const auto [exponential, c] = apart_from_zero();
+    return loc_ + scale_ * where(exponential, waited, expm1(c * waited) / c);
+  }
+
+ private:
+  // Where the concentration counts as 0, as in PyTorch; the concentration, with 1 there.
+  std::pair<Tensor, Tensor> apart_from_zero() const {
+    const Tensor zero = abs(concentration_) <= 1e-8;
+    return {zero, where(zero, 1, concentration_)};
+  }
+  Tensor loc_, scale_, concentration_;
 };
 
 }  // namespace distributions

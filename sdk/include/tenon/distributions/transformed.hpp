@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "tenon/distributions/continuous.hpp"
-#include "tenon/distributions/transforms.hpp"
+#include "tenon/distributions/vector_transforms.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
@@ -17,13 +17,21 @@ namespace distributions {
 // The draws of `base` after the transforms (transforms.hpp), the first one first:
 //   TransformedDistribution policy(Independent(Normal(mean, std), 1), TanhTransform());
 //   auto [action, log_prob] = policy.rsample_with_log_prob();
-// There is no closed form of the mean, the variance and the entropy.
+// Where transforms take vectors or matrices, dimensions of the batch become one event. There is no
+// closed form of the mean, the variance and the entropy.
 template <typename Base, typename... Transforms>
 class TransformedDistribution : public Distribution {
  public:
   explicit TransformedDistribution(Base base, Transforms... transforms)
       : base_(std::move(base)), transforms_(std::move(transforms)...) {
-    set_shapes(base_.batch_shape(), base_.event_shape());
+    const auto [domain, codomain] = detail::event_dims_of(transforms_);
+    const detail::Sizes all = detail::concatenated(base_.batch_shape(), base_.event_shape());
+    detail::expect_dims("TransformedDistribution", all, size_t(domain), "the base");
+    const auto of_base = int64_t(base_.event_shape().size());
+    more_ = std::max<int64_t>(domain - of_base, 0);
+    const detail::Sizes made = detail::forward_shape_of(transforms_, all);
+    const size_t batch = made.size() - size_t(of_base + more_ + codomain - domain);
+    set_shapes({made.data(), batch}, {made.data() + batch, made.size() - batch});
   }
   const char* name() const override { return "TransformedDistribution"; }
   const Base& base() const { return base_; }
@@ -40,10 +48,15 @@ class TransformedDistribution : public Distribution {
   // That of `base` at the inverse, less the logarithms of the slopes there.
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, support());
+    if constexpr (sizeof...(Transforms) > 0) {
+      const auto& last = std::get<sizeof...(Transforms) - 1>(transforms_);
+      detail::expect_codomain_of(last, owner().c_str(), value);
+    }
     const detail::Sizes sizes =
         detail::broadcast_sizes(name(), "value", value.sizes(), "", extended({}));
     const bool is_whole = std::ranges::equal(value.sizes(), sizes);
-    return backward<sizeof...(Transforms)>(is_whole ? value : value.expand(sizes));
+    return backward<sizeof...(Transforms)>(is_whole ? value : value.expand(sizes),
+                                           int64_t(event_shape().size()));
   }
   Tensor sample(Ints sample_shape = {}) const override {
     const NoGrad guard;
@@ -57,48 +70,51 @@ class TransformedDistribution : public Distribution {
   // numbers from 9.02 is 1 in float32. PyTorch has cache_size for it.
   std::pair<Tensor, Tensor> rsample_with_log_prob(Ints sample_shape = {}) const {
     const Tensor x = base_.rsample(sample_shape);
-    Tensor y = x, total = base_.log_prob(x);
+    Tensor y = x, total = summed(base_.log_prob(x));
+    int64_t dims = int64_t(base_.event_shape().size()) + more_;
     const auto step = [&](const auto& transform) {
       const Tensor before = y;
       y = transform(before);
-      total = total - summed(transform.log_abs_det_jacobian(before, y));
+      const auto [from, to] = detail::event_dims_of(transform);
+      total = total - detail::sum_last(transform.log_abs_det_jacobian(before, y), dims - from);
+      dims += to - from;
     };
     std::apply([&](const auto&... each) { (step(each), ...); }, transforms_);
     return {y, total};
   }
+  // The sum over the dimensions of the base's batch that are one event here.
+  Tensor summed(const Tensor& x) const { return detail::sum_last(x, more_); }
 
  private:
   // What the last transform gives.
   static constexpr detail::Constraint support() {
     if constexpr (sizeof...(Transforms) > 0) {
-      using Last = std::tuple_element_t<sizeof...(Transforms) - 1, std::tuple<Transforms...>>;
-      if constexpr (requires { Last::codomain; }) return Last::codomain;
+      return detail::codomain_of<
+          std::tuple_element_t<sizeof...(Transforms) - 1, std::tuple<Transforms...>>>();
+    } else {
+      return detail::kReal;
     }
-    return detail::kReal;
   }
   Tensor transformed(Tensor x) const {
     std::apply([&](const auto&... each) { ((x = each(x)), ...); }, transforms_);
     return x;
   }
-  // log_prob at y, the value after `count` of the transforms.
+  // log_prob at y, the value after `count` of the transforms, whose last `dims` are one event.
   template <size_t count>
-  Tensor backward(const Tensor& y) const {
+  Tensor backward(const Tensor& y, int64_t dims) const {
     if constexpr (count == 0) {
-      return base_.log_prob(y);
+      return summed(base_.log_prob(y));
     } else {
       const auto& transform = std::get<count - 1>(transforms_);
+      const auto [from, to] = detail::event_dims_of(transform);
       const Tensor x = transform.inv(y);
-      return backward<count - 1>(x) - summed(transform.log_abs_det_jacobian(x, y));
+      const Tensor slope = detail::sum_last(transform.log_abs_det_jacobian(x, y), dims - to);
+      return backward<count - 1>(x, dims + from - to) - slope;
     }
-  }
-  // The sum over the dimensions of an event.
-  Tensor summed(const Tensor& x) const {
-    detail::Sizes dims;
-    for (int64_t d = -int64_t(event_shape().size()); d < 0; ++d) dims.push_back(d);
-    return dims.empty() ? x : sum(x, dims);
   }
   Base base_;
   std::tuple<Transforms...> transforms_;
+  int64_t more_ = 0;
 };
 
 // exp of a normal number around loc of the standard deviation scale.
@@ -115,6 +131,24 @@ class LogNormal : public TransformedDistribution<Normal, ExpTransform> {
     return expm1(v) * exp(2 * loc() + v);
   }
   Tensor entropy() const override { return base().entropy() + loc(); }
+};
+
+// n + 1 numbers above 0 whose sum is 1, of a normal vector [n] with independent numbers around loc
+// of the standard deviation scale, by StickBreakingTransform. Numbers for loc and scale are [1].
+class LogisticNormal : public TransformedDistribution<Normal, StickBreakingTransform> {
+ public:
+  LogisticNormal(Operand loc, Operand scale)
+      : TransformedDistribution(vector_of(Normal("LogisticNormal", loc, scale)),
+                                StickBreakingTransform()) {}
+  const char* name() const override { return "LogisticNormal"; }
+  const Tensor& loc() const { return base().loc(); }
+  const Tensor& scale() const { return base().scale(); }
+
+ private:
+  static Normal vector_of(const Normal& normal) {
+    if (!normal.batch_shape().empty()) return normal;
+    return Normal("LogisticNormal", normal.loc().expand({1}), normal.scale().expand({1}));
+  }
 };
 
 }  // namespace distributions

@@ -1,12 +1,14 @@
-// Functions of one number that have an inverse, for TransformedDistribution. A transform is a type
-// with three functions, which all go element by element:
+// Functions that have an inverse, for TransformedDistribution. A transform is a type with three
+// functions, which go element by element:
 //
 //   Tensor operator()(const Tensor& x) const;
 //   Tensor inv(const Tensor& y) const;
 //   Tensor log_abs_det_jacobian(const Tensor& x, const Tensor& y) const;  // log |dy / dx| at x
 //
 // and `==`, for divergences. One may have a `codomain`, which a value whose log_prob is asked for
-// is checked by. Programs may bring their own.
+// is checked by. Those of vectors and matrices, which have a few functions more, are in
+// vector_transforms.hpp, and those that are made of others in composed_transforms.hpp. Programs may
+// bring their own.
 #pragma once
 
 #include <cmath>
@@ -20,9 +22,52 @@ inline namespace TENON_HIDDEN v0 {
 namespace distributions {
 
 namespace detail {
+
 inline constexpr Constraint kMinusOneToOne{
     "-1 to 1", [](double x) { return x >= -1 && x <= 1; },
     [](const Tensor& x) { return logical_and(x >= -1, x <= 1); }};
+
+// A parameter of a transform: a tensor, or a number where it is not defined.
+struct Coefficient {
+  Coefficient(const char* owner, const char* name, const Operand& value)
+      : name(name), tensor(value.tensor()) {
+    check_parameter(owner, {name, value, kReal});
+    if (!tensor.defined()) number = number_of(value);
+  }
+  Operand operand() const { return tensor.defined() ? Operand(tensor) : Operand(number); }
+  // Compares numbers; of tensors it waits for their device.
+  bool operator==(const Coefficient& other) const {
+    if (tensor.defined() != other.tensor.defined()) return false;
+    if (!tensor.defined()) return number == other.number;
+    if (tensor.get() == other.tensor.get()) return true;
+    const NoGrad guard;
+    return tensor.sizes() == other.tensor.sizes() && all(tensor == other.tensor).item<bool>();
+  }
+  void expect_not_zero(const char* owner) const {
+    if (tensor.defined()) {
+      expect_all(owner, name, tensor, tensor != 0, "not 0");
+    } else if (validate_args && number == 0) {
+      fail(joined({owner, ": ", name, " is 0, expected not 0"}));
+    }
+  }
+  // Refuses an x that would grow.
+  void expect_fit(const char* owner, const Tensor& x) const {
+    if (!tensor.defined()) return;
+    const Ints sizes = tensor.sizes();
+    if (broadcast_sizes(owner, name, sizes, "the value", x.sizes()) == Sizes(x.sizes())) return;
+    fail(joined({owner, ": ", name, " is ", text_of(sizes), " and the value ", text_of(x.sizes()),
+                 ", expected sizes that broadcast to those of the value"}));
+  }
+  const char* name;
+  Tensor tensor;
+  double number = 0;
+};
+
+// Of a transform of which several x give one y.
+[[noreturn]] inline void refuse_slope(const char* owner) {
+  fail(joined({owner, ": has no log_abs_det_jacobian, since several x give the same y"}));
+}
+
 }  // namespace detail
 
 // y = exp(x).
@@ -48,6 +93,7 @@ struct SigmoidTransform {
   bool operator==(const SigmoidTransform&) const { return true; }
 
  private:
+  friend struct StickBreakingTransform;
   static Tensor inside(const Tensor& y) {
     return clamp(y, detail::tiny(y.dtype()), 1 - detail::epsilon(y.dtype()));
   }
@@ -66,15 +112,32 @@ struct TanhTransform {
   bool operator==(const TanhTransform&) const { return true; }
 };
 
+// y = log(1 + exp(x)), which is x from 20 on.
+struct SoftplusTransform {
+  static constexpr detail::Constraint codomain = detail::kPositive;
+  Tensor operator()(const Tensor& x) const { return softplus(x); }
+  Tensor inv(const Tensor& y) const { return log(-expm1(-y)) + y; }
+  Tensor log_abs_det_jacobian(const Tensor& x, const Tensor&) const { return -softplus(-x); }
+  bool operator==(const SoftplusTransform&) const { return true; }
+};
+
+// y = |x|, whose `inv` is y, one of the two x. As in PyTorch it has no log_abs_det_jacobian.
+struct AbsTransform {
+  static constexpr detail::Constraint codomain = detail::kNonnegative;
+  Tensor operator()(const Tensor& x) const { return abs(x); }
+  Tensor inv(const Tensor& y) const { return y; }
+  Tensor log_abs_det_jacobian(const Tensor&, const Tensor&) const {
+    detail::refuse_slope("AbsTransform");
+  }
+  bool operator==(const AbsTransform&) const { return true; }
+};
+
 // y = loc + scale * x. Each is a tensor or a number, and broadcasts to the sizes of x.
 class AffineTransform {
  public:
-  AffineTransform(Operand loc, Operand scale) : loc_("loc", loc), scale_("scale", scale) {
-    if (scale.is_tensor()) {
-      detail::expect_all("AffineTransform", "scale", scale_.tensor, scale_.tensor != 0, "not 0");
-    } else if (detail::validate_args && scale_.number == 0) {
-      fail("AffineTransform: scale is 0, expected not 0");
-    }
+  AffineTransform(Operand loc, Operand scale)
+      : loc_("AffineTransform", "loc", loc), scale_("AffineTransform", "scale", scale) {
+    scale_.expect_not_zero("AffineTransform");
   }
   Tensor operator()(const Tensor& x) const {
     expect_fit(x);
@@ -88,42 +151,40 @@ class AffineTransform {
     if (!scale_.tensor.defined()) return full_like(x.detach(), std::log(std::abs(scale_.number)));
     return log(abs(scale_.tensor)).expand(x.sizes());
   }
-  // Compares numbers; of tensors it waits for their device.
-  bool operator==(const AffineTransform& other) const {
-    return loc_ == other.loc_ && scale_ == other.scale_;
-  }
+  bool operator==(const AffineTransform&) const = default;
 
  private:
-  // A tensor, or a number where it is not defined.
-  struct Coefficient {
-    Coefficient(const char* name, const Operand& value) : tensor(value.tensor()) {
-      detail::check_parameter("AffineTransform", {name, value, detail::kReal});
-      if (!tensor.defined()) number = detail::number_of(value);
-    }
-    Operand operand() const { return tensor.defined() ? Operand(tensor) : Operand(number); }
-    bool operator==(const Coefficient& other) const {
-      if (tensor.defined() != other.tensor.defined()) return false;
-      if (!tensor.defined()) return number == other.number;
-      if (tensor.get() == other.tensor.get()) return true;
-      const NoGrad guard;
-      return tensor.sizes() == other.tensor.sizes() && all(tensor == other.tensor).item<bool>();
-    }
-    Tensor tensor;
-    double number = 0;
-  };
   void expect_fit(const Tensor& x) const {
-    for (const auto& [name, part] : {std::pair("loc", &loc_), std::pair("scale", &scale_)}) {
-      if (!part->tensor.defined()) continue;
-      const Ints of_part = part->tensor.sizes();
-      if (detail::broadcast_sizes("AffineTransform", name, of_part, "the value", x.sizes()) !=
-          detail::Sizes(x.sizes())) {
-        fail(detail::joined({"AffineTransform: ", name, " is ", detail::text_of(of_part),
-                             " and the value ", detail::text_of(x.sizes()),
-                             ", expected sizes that broadcast to those of the value"}));
-      }
-    }
+    loc_.expect_fit("AffineTransform", x);
+    scale_.expect_fit("AffineTransform", x);
   }
-  Coefficient loc_, scale_;
+  detail::Coefficient loc_, scale_;
+};
+
+// y = x^exponent of positive x. The exponent is a tensor or a number, and broadcasts to the sizes
+// of x.
+class PowerTransform {
+ public:
+  static constexpr detail::Constraint codomain = detail::kPositive;
+  explicit PowerTransform(Operand exponent) : exponent_("PowerTransform", "exponent", exponent) {
+    exponent_.expect_not_zero("PowerTransform");
+  }
+  Tensor operator()(const Tensor& x) const {
+    exponent_.expect_fit("PowerTransform", x);
+    return pow(x, exponent_.operand());
+  }
+  Tensor inv(const Tensor& y) const {
+    exponent_.expect_fit("PowerTransform", y);
+    if (!exponent_.tensor.defined()) return pow(y, 1 / exponent_.number);
+    return pow(y, reciprocal(exponent_.tensor));
+  }
+  Tensor log_abs_det_jacobian(const Tensor& x, const Tensor& y) const {
+    return log(abs(exponent_.operand() * y / x));
+  }
+  bool operator==(const PowerTransform&) const = default;
+
+ private:
+  detail::Coefficient exponent_;
 };
 
 }  // namespace distributions

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/compiling.hpp"
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/elementwise.hpp"
 #include "tenon/ops/index.hpp"
@@ -42,6 +43,7 @@ inline Tensor normal(double mean, double deviation, Ints sizes, Dtype dtype = {}
   return add(mul(randn(sizes, dtype, device), deviation), mean);
 }
 inline Tensor normal(const Tensor& mean, const Tensor& std) {
+  if (std.device().is_cpu() && !compiler::is_compiling() && !all(ge(std, 0)).item<bool>()) fail("normal: an element of std is not at least 0");
   const Tensor sum = add(mean, std);
   return add(mul(randn(sum.sizes(), sum.dtype(), sum.device()), std), mean);
 }
@@ -99,7 +101,7 @@ std::array<Tensor, N> unbind(const Tensor& x, int64_t dim = 0) {
   return slices;
 }
 // The indices of what is not 0, a tensor for each dimension. Waits for the device.
-inline std::vector<Tensor> where(const Tensor& condition) { return unbind(nonzero(condition), 1); }
+inline std::vector<Tensor> where(const Tensor& condition) { return unbind(nonzero(condition.dim() == 0 ? condition.reshape({1}) : condition), 1); }
 
 // Each slice along `dim`, or each element in a row, as often as `repeats` says: for all of them, or int64 [n]. A list is waited for.
 inline Tensor repeat_interleave(const Tensor& x, Int repeats, std::optional<Int> dim = {}) {
@@ -110,6 +112,7 @@ inline Tensor repeat_interleave(const Tensor& x, Int repeats, std::optional<Int>
 }
 inline Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<Int> dim = {}) {
   if (!dim) return repeat_interleave(x.flatten(), repeats, 0);
+  if (repeats.dtype() != int64 && repeats.dtype() != int32) fail(detail::joined({"repeat_interleave: repeats is ", repeats.dtype().name(), ", expected int64 or int32"}));
   const std::vector<int64_t> counts = repeats.to_vector<int64_t>();
   if (repeats.dim() != 1 || int64_t(counts.size()) != x.size(*dim)) {
     fail(detail::joined({"repeat_interleave: repeats has ", std::to_string(counts.size()), " elements, expected one dimension of ", std::to_string(x.size(*dim))}));
@@ -145,17 +148,6 @@ inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, Number valu
 inline std::tuple<Tensor, Tensor> histogram(const Tensor& x, const Tensor& bins, const Tensor& weight = {}, bool density = false) {
   return {detail::call<Tensor>(detail::op<"_histogram">, {x, bins, weight, density}), bins};
 }
-
-// PyTorch's other names of ops.
-inline Tensor ravel(const Tensor& x) { return x.flatten(); }
-inline Tensor argwhere(const Tensor& x) { return nonzero(x); }
-inline Tensor msort(const Tensor& x) { return std::get<0>(sort(x, 0)); }
-inline Tensor true_divide(Operand x, Operand y) { return div(x, y); }
-// The sum of products of two vectors.
-inline Tensor vdot(const Tensor& x, const Tensor& y) { return dot(x, y); }
-inline Tensor clip(const Tensor& x, Operand min, Operand max = none) { return clamp(x, min, max); }
-inline Tensor concat(const Tensors& xs, Int dim = 0) { return cat(xs, dim); }
-inline Tensor logsigmoid(const Tensor& x) { return log_sigmoid(x); }
 
 inline Tensor Tensor::clip(Operand min, Operand max) const { return tenon::clamp(*this, min, max); }
 inline std::vector<Tensor> Tensor::unbind(Int dim) const { return tenon::unbind(*this, dim); }

@@ -134,7 +134,7 @@ inline Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const T
                       bool add) {
   return detail::call_primitive<Tensor, TN_PRIM_SCATTER>(x, dim, index, src, add);
 }
-// The same, written to x and without a copy of it where x is row-major. Gives x.
+// The same, written to x; what core/primitive/index.cpp cannot write directly is copied. Gives x.
 inline Tensor scatter_(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src,
                        bool add) {
   return detail::call_primitive<Tensor, TN_PRIM_SCATTER_INTO>(x, dim, index, src, add);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <numbers>
 #include <optional>
 #include <string>
@@ -158,6 +159,20 @@ class Schedule {
 template <typename F>
 Schedule LambdaLR(F factor) {
   return [factor = std::move(factor)](int64_t step, double lr) { return lr * factor(step); };
+}
+
+// lr * factor(1) * .. * factor(step), for a function double(int64_t step) that gives the same number
+// each time. It is called once for each step, whose products are kept: one thread at a time, for copies
+// too.
+template <typename F>
+Schedule MultiplicativeLR(F factor) {
+  return Schedule([factor = std::move(factor), products = std::make_shared<std::vector<double>>(
+                                                   1, 1.0)](int64_t step, double lr) {
+           while (int64_t(products->size()) <= step)
+             products->push_back(products->back() * factor(int64_t(products->size())));
+           return lr * (*products)[size_t(step)];
+         })
+      .going_on();
 }
 
 // lr * gamma^floor(step / step_size).
