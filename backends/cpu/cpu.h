@@ -33,7 +33,7 @@ void add_optim();
 void add_norm_planes();
 void add_norm_given();
 void add_pool();
-void add_pool_volumes();
+void add_pool_plain();
 void add_attention();
 void add_recurrent();
 void add_softmax();

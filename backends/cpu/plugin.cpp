@@ -50,7 +50,7 @@ TENON_PLUGIN(cpu) {
   add_scan();
   add_sort();
   add_pool();
-  add_pool_volumes();
+  add_pool_plain();
   add_attention();
   add_recurrent();
   add_threads();

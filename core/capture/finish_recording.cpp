@@ -16,8 +16,8 @@ using Where = GraphStorage::Kind;
 
 }  // namespace
 
-// Tensors that the function made for itself over memory that it holds, as w.detach(), are gone when we
-// let go of them, and their flags with them.
+// A tensor that only we still hold, as w.detach() made by the function, ends with the call: its flag does
+// not count.
 void GraphRecorder::settle_flags() {
   for (const Flag& flag : flags_)
     flags_differ_ |= flag.turned_on != 0 && !flag.tensor->retained_once();

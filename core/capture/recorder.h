@@ -111,13 +111,14 @@ class GraphRecorder final : public Recording {
     uint64_t seed, begin;  // the state in which the function began, once it asked for one
     bool asked, mixed;     // mixed: another thread takes numbers, too
   } random_{};
-  // Tensors of which the function turned requires_grad on, so often more than off; and all changes.
+  // Tensors whose requires_grad the function changed, how often it turned it on less how often off, and
+  // the number of all changes. They live until the flags are settled.
   struct Flag {
     TensorRef tensor;
     int64_t turned_on;
   };
   std::vector<Flag> flags_;
-  bool flags_differ_ = false;  // at the end
+  bool flags_differ_ = false;  // one that outlives the call ends with another requires_grad
   uint64_t flag_changes_ = 0;
   int64_t next_random_ = 0;    // the number of the next random launch
   std::vector<bool> is_used_;  // storages, by a step

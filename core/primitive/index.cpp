@@ -143,7 +143,7 @@ Status run_scatter_into(Values args, Tensor** result) {
                          !same_memory(x->storage, s.index->storage) &&
                          !(bool_at(args, 4) && is_half(x->dtype));
   if (is_direct || x->device.type == TN_DEVICE_META) {
-    TN_TRY(scatter_to(x, s, args));  // which writes nothing where it fails
+    TN_TRY(scatter_to(x, s, args));  // SCATTER looks at all indices before it writes (abi.h)
     x->bump_version();
   } else {
     Tensor* made;

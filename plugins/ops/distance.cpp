@@ -73,16 +73,15 @@ Tensor distances_of(const Tensor& a, const Tensor& b, double p, const std::strin
   }
   constexpr int64_t kFew = 25;  // as PyTorch
   const bool many = a.size(-2) > kFew || b.size(-2) > kFew;
+  const Dtype dtype = promote(a.dtype(), b.dtype());
+  const Tensor x = as_dtype(a, dtype), y = as_dtype(b, dtype);
   if (p == 2 && a.size(-1) > 0 && (always || (if_many && many))) {
-    const Dtype dtype = promote(a.dtype(), b.dtype());
-    const Tensor x = as_dtype(a, dtype), y = as_dtype(b, dtype);
     const Tensor squares =
         add(sum(square(x), {-1}, true), transpose(sum(square(y), {-1}, true), -2, -1));
     const Tensor product = matmul(x, transpose(y, -2, -1));
     return prim::elementwise(root_of, sub(squares, product, 2));
   }
-  const Dtype dtype = promote(a.dtype(), b.dtype());
-  return call(detail::op<"_distances">, as_dtype(a, dtype), as_dtype(b, dtype), p);
+  return call(detail::op<"_distances">, x, y, p);
 }
 
 // A norm of the last dimension, which may have no elements.
@@ -137,6 +136,7 @@ void distances() {
       .meaning([](Tensor x1, Tensor x2, double p, std::string compute_mode) {
         return distances_of(x1, x2, p, compute_mode);
       });
+  // Each row of x1 [.., n, size] with each of x2 [.., m, size], of one dtype of floats: [.., n, m].
   op("_distances(Tensor x1, Tensor x2, float p) -> Tensor")
       .amp(Amp::float32)
       .meaning([](Tensor x1, Tensor x2, double p) {

@@ -25,12 +25,11 @@ constinit ExpressionRef inside{"_inside(Tensor x, int size) -> Tensor",
                                "where(x >= 0 and x < size, int(x), -1)"};
 constinit ExpressionRef both{"_both(Tensor flat, Tensor i, int size) -> Tensor",
                              "where(flat >= 0 and i >= 0, flat * size + i, -1)"};
-// Each for itself, so that what is not taken has no part in the other's gradient, even if it is no
-// number.
-constinit ExpressionRef weighed{"_weighed(Tensor x, Tensor weight, Tensor at) -> Tensor",
-                                "where(at < 0, 0, x) * where(at < 0, 0, weight)"};
-// y, which does not change with x.
-constinit ExpressionRef beside{"_beside(Tensor y, Tensor x) -> Tensor", "y\ndx = 0 * g"};
+// Selects before it multiplies: a NaN that is not taken must not reach the gradient of the other factor.
+constinit ExpressionRef weighted{"_weighted(Tensor x, Tensor weight, Tensor at) -> Tensor",
+                                 "where(at < 0, 0, x) * where(at < 0, 0, weight)"};
+// y, which gives x a gradient of zero, as PyTorch does where the nearest element is taken.
+constinit ExpressionRef unmoved{"_unmoved(Tensor y, Tensor x) -> Tensor", "y\ndx = 0 * g"};
 constinit ExpressionRef shown{"_shown(Tensor x, Tensor at) -> Tensor", "where(at < 0, 0, x)"};
 
 enum class Mode { bilinear, nearest, bicubic };
@@ -96,7 +95,7 @@ Tensor at_taps(const Tensor& x, const std::vector<Tap>& taps, const Sizes& sizes
   const Tensor index = prim::expand(prim::reshape(clamp_min(at, 0), line), all);
   const Tensor chosen = prim::gather(x, 2, index), mask = prim::reshape(at, line);
   if (!weight.defined()) return prim::elementwise(shown, chosen, mask);
-  return prim::elementwise(weighed, chosen, prim::reshape(weight, line), mask);
+  return prim::elementwise(weighted, chosen, prim::reshape(weight, line), mask);
 }
 
 Sampler sampler_of(const std::string& mode, const std::string& padding_mode, bool align_corners,
@@ -156,7 +155,7 @@ Tensor sampled(const Tensor& x, const Tensor& grid, const std::string& mode,
   }
   y = prim::reshape(y, joined_sizes({{x.size(0), x.size(1)}, out}));
   if (s.mode != Mode::nearest || !grid.requires_grad()) return y;
-  return prim::elementwise(beside, y, unsqueeze(select(grid, -1, 0), 1));
+  return prim::elementwise(unmoved, y, unsqueeze(select(grid, -1, 0), 1));
 }
 
 // -1 to 1 in n places: the ends themselves (corners), or the centers of n equal parts.

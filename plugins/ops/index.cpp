@@ -34,9 +34,9 @@ struct Picked {
   std::vector<int64_t> chosen;     // sizes of what is picked: broadcast, then the others
   std::vector<int64_t> result;     // its dimensions in the order of the result
   int64_t rows = 1, row = 1;       // how many, and elements of one
-  int64_t along = -1;              // the dimension of the only index, where that has one; else -1
-  Tensor places;                   // int64 [n], within rows
-  Tensor flat;                     // the same for each element of a row, [n, row]
+  int64_t along = -1;  // the dimension of the index, if there is one of one dimension; else -1
+  Tensor places;       // int64 [n], within rows
+  Tensor flat;         // the same for each element of a row, [n, row]
 
   // The places along their dimension, to be expanded over the others.
   Tensor line() const {

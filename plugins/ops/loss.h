@@ -14,7 +14,7 @@ Tensor reduced(const Tensor& loss, Reduction reduction);
 void expect_positive(const char* op, const char* what, double value, bool zero);
 void expect_same_sizes(const char* op, const Tensor& input, const Tensor& target);
 void expect_broadcast(const char* op, const Tensor& input, const Tensor& target);
-// Target to input.
+// Target must broadcast to the sizes of input, which does not grow.
 void expect_broadcast_to(const char* op, const Tensor& input, const Tensor& target);
 void expect_fractions(const char* op, const Tensor& input, const Tensor& target);
 

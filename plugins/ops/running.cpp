@@ -72,12 +72,12 @@ Tensor differences(const Tensor& given, int64_t n, int64_t dim, const Tensor& pr
   if (given.dim() == 0) fail("diff: x is [], expected 1 dimension at least");
   if (n < 0) fail("diff: n is " + std::to_string(n) + ", expected 0 or more");
   const int64_t d = wrap_dim("diff", dim, given.dim());
-  for (const Tensor& more : {prepend, append}) {
+  for (const auto& [what, more] : {std::pair{"prepend", prepend}, {"append", append}}) {
     bool fits = !more.defined() || more.dim() == given.dim();
     for (int64_t k = 0; fits && more.defined() && k < given.dim(); ++k)
       fits = k == d || more.size(k) == given.size(k);
     if (!fits) {
-      fail("diff: x is " + sizes_text(given.sizes()) + ", what stands beside it is " +
+      fail("diff: x is " + sizes_text(given.sizes()) + ", " + what + " is " +
            sizes_text(more.sizes()) + "; expected its sizes but along dimension " +
            std::to_string(d));
     }

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <tenon/data/chain.hpp>
 #include <tenon/data/datasets.hpp>
-#include <tenon/data/stream.hpp>
 #include <tenon/tenon.hpp>
 
 #include "files_support.h"

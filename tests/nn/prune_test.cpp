@@ -10,7 +10,7 @@ namespace {
 namespace nn = tn::nn;
 namespace prune = tn::nn::utils::prune;
 using tn::Object;
-using Mask = std::vector<float>;
+using Mask = std::vector<float>;  // or the values of a weight
 
 struct Prune : testing::Test {
   static void SetUpTestSuite() { tn::load_plugins(); }
@@ -47,6 +47,10 @@ TEST_F(Prune, TheLeastMagnitudesGo) {
   const Tensor scores = tn::arange(12).to(tn::float32).reshape({3, 4});
   EXPECT_EQ(mask_of(prune::l1_unstructured(layer(), "weight", 3, scores)),
             (Mask{0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
+  // Their magnitudes count, also of whole numbers.
+  const Tensor signed_scores = tn::arange(-6, 6).reshape({3, 4});
+  EXPECT_EQ(mask_of(prune::l1_unstructured(layer(), "weight", 3, signed_scores)),
+            (Mask{1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1}));
 }
 
 TEST_F(Prune, SlicesGo) {

@@ -63,11 +63,11 @@ const Refused kBySizes[] = {
     {[](tn::Device d) {
        tn::diff(zeros_on(d, {3, 3}), {.append = zeros_on(d, {0})});
      },
-     "diff: x is [3, 3], what stands beside it is [0]; expected its sizes but along dimension 1"},
+     "diff: x is [3, 3], append is [0]; expected its sizes but along dimension 1"},
     {[](tn::Device d) {
        tn::diff(zeros_on(d, {3, 3}), {.n = 0, .prepend = zeros_on(d, {7, 7})});
      },
-     "diff: x is [3, 3], what stands beside it is [7, 7]"},
+     "diff: x is [3, 3], prepend is [7, 7]"},
     {[](tn::Device d) { zeros_on(d, {}).flatten(5, -7); }, "flatten: dimension 5 is out of range"},
     {[](tn::Device d) {
        zeros_on(d, {2}).index_fill(0, indices({1, 1}, d).reshape({1, 2}), 5);
@@ -121,7 +121,7 @@ TEST(Nonsense, IsRefused) {
     expect_error([&] { refused.call(tn::cpu); }, refused.message);
 }
 
-// What is near it is not.
+// Similar calls that are valid still work. (-1 as uint8 is 255, as in PyTorch.)
 TEST(Nonsense, LeavesWhatMakesSense) {
   for (const tn::Device d : devices()) {
     expect_sizes(tn::max_pool1d(zeros_on(d, {0, 1, 4}), 2), {0, 1, 2});

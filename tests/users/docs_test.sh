@@ -149,6 +149,7 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <tenon/checkpoint_call.hpp>
 #include <tenon/compiling.hpp>
 #include <tenon/data/augment.hpp>
+#include <tenon/data/chain.hpp>
 #include <tenon/data/datasets.hpp>
 #include <tenon/data/images.hpp>
 #include <tenon/data/mixup.hpp>

@@ -10,7 +10,7 @@
 namespace tenon::cpu_backend {
 namespace {
 
-constexpr int64_t kFactors = 1024;  // a block of one row's
+constexpr int64_t kFactors = 1024;  // of one row, that are computed at a time
 
 // What inner loops read behind the last column: the lanes of the widest vector.
 constexpr int64_t kBehind = 16;
@@ -23,7 +23,7 @@ T* data(const tn_tensor& t) {
   return static_cast<T*>(t.data);
 }
 
-// Rows [n, size] of each batch as columns [size, stride], with zeros behind them.
+// Transposes the rows [n, size] of each batch to [size, stride], with kBehind zeros behind each column.
 template <typename T>
 struct Columns {
   int64_t n, size, stride;
@@ -47,7 +47,7 @@ struct Columns {
   const T* of(int64_t batch) const { return elements + batch * size * stride; }
 };
 
-// What the slope of a distance takes of its gradient.
+// What multiplies the difference of two elements, or its sign, in the gradient of their distance.
 template <typename T>
 T factor_of(bool squares, T g, T distance) {
   if (!squares) {
@@ -128,7 +128,9 @@ void between_backward(const tn_call* call, bool squares) {
 }
 
 // Where the pair of rows i < j of n is.
-int64_t pair_of(int64_t i, int64_t j, int64_t n) { return i * (2 * n - i - 1) / 2 + j - i - 1; }
+int64_t place_of_pair(int64_t i, int64_t j, int64_t n) {
+  return i * (2 * n - i - 1) / 2 + j - i - 1;
+}
 
 template <typename T>
 void within(const tn_call* call, bool squares) {
@@ -137,7 +139,7 @@ void within(const tn_call* call, bool squares) {
   const Columns<T> columns(call, data<T>(x), 1, n, size);
   T* const out = data<T>(*call->outputs[0]);
   each_row(call, n - 1, columns, [&](int64_t i) {
-    functions(T()).distances[squares](out + pair_of(i, i + 1, n), data<T>(x) + i * size,
+    functions(T()).distances[squares](out + place_of_pair(i, i + 1, n), data<T>(x) + i * size,
                                       columns.elements + i + 1, columns.stride, size, n - 1 - i);
   });
 }
@@ -158,7 +160,7 @@ void within_backward(const tn_call* call, bool squares) {
         const int64_t count = std::min(kFactors, end - begin);
         for (int64_t j = 0; j < count; ++j) {
           const int64_t other = begin + j;
-          const int64_t pair = other < i ? pair_of(other, i, n) : pair_of(i, other, n);
+          const int64_t pair = other < i ? place_of_pair(other, i, n) : place_of_pair(i, other, n);
           factors[j] = factor_of(squares, g[pair], distance[pair]);
         }
         functions(T()).slopes[squares](dx + i * size, data<T>(x) + i * size,

@@ -12,8 +12,9 @@
 namespace tenon::cpu_backend {
 namespace {
 
-constexpr int64_t kBlock = 256;               // of places
-constexpr int64_t kMostRows = (1 << 22) - 1;  // a float counts them, and halves
+constexpr int64_t kBlock = 256;  // of places
+constexpr int64_t kMostRows =
+    (1 << 22) - 1;  // up to here a float holds each place and the half behind it
 
 enum class Border { zeros, border, reflection };
 
@@ -127,7 +128,7 @@ struct Block {
     for (int64_t i = 0; i < n; ++i) {
       const float x = s.horizontal.place(grid[2 * i], &slope_x[i]);
       const float y = s.vertical.place(grid[2 * i + 1], &slope_y[i]);
-      // Beyond it, or no number: nothing is taken, and what is computed need not be one.
+      // Elsewhere, or NaN, nothing is taken, and the weights do not count.
       const bool near = x > -2 && x < static_cast<float>(s.width + 1) && y > -2 &&
                         y < static_cast<float>(s.height + 1);
       if (s.nearest) {
@@ -202,10 +203,10 @@ float moved(float d, float slope) { return slope == 0 ? 0 : d * slope; }
 
 // args: g, then the forward's. An image on one thread: its places meet in its elements.
 void backward(const tn_call* call) {
-  if (call->args[0].kind != TN_KIND_TENSOR) {
-    return clear_outputs(call);
-  }
   clear_outputs(call);
+  if (call->args[0].kind != TN_KIND_TENSOR) {
+    return;
+  }
   const Sampling s(call->args + 1);
   const float* const g = data(call->args[0]);
   float *const dx = data(call->outputs[0]), *const dgrid = data(call->outputs[1]);
@@ -245,7 +246,8 @@ bool supports(const tn_call* call, Refusal why) {
                     x.sizes[2] <= std::numeric_limits<int32_t>::max() / x.sizes[3];
   if (!fits) {
     return why(
-        "takes x [n, channels, h, w], of less than 2^31 places, and grid [n, h_out, w_out, 2]");
+        "takes x [n, channels, h, w] of h and w below 2^22, with less than 2^31 places, and "
+        "grid [n, h_out, w_out, 2]");
   }
   if (mode != "bilinear" && mode != "nearest") {
     return why("takes bilinear and nearest, not another mode");

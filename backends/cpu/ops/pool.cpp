@@ -88,11 +88,6 @@ void max_backward(const Pool& pool, const tn_call* call) {
   });
 }
 
-void max_private(const tn_call* call, std::span<tn_meta> metas) {
-  metas[0] = call->metas[0];
-  metas[0].dtype = TN_INT32;
-}
-
 // ---- Averages ----
 
 // What an average's forward and backward need of their call.
@@ -225,18 +220,14 @@ bool supports(const Pool& pool, const tn_call* call, Refusal why) {
   if (!p.read(pool, call->args, x.sizes, x.ndim)) {
     return why("the arguments do not fit together");
   }
-  if (pool.kind == PoolKind::average && pool.n == 2 && call->args[6].kind == TN_KIND_INT &&
-      call->args[6].as.i == 0) {
-    return why("divisor_override is 0");
-  }
-  return true;
+  return divides(pool, call, why);
 }
 
 void add_max(const char* op, const Pool& pool) {
   kernel(op, "cpu", images_of_float32(kUsualPromises), fn<max_forward>, &pool)
       .supports(fn<supports>)
       .order(image_order)
-      .private_outputs(1, fn<max_private>)
+      .private_outputs(1, fn<pool_places>)
       .backward(fn<max_backward>, {.saves_args = 0});
 }
 void add_average(const char* op, const Pool& pool) {

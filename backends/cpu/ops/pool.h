@@ -1,4 +1,4 @@
-// What the kernels of pools share: their calls read.
+// Reads the arguments of a pool's call into axes and windows; for all files of pools.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,9 @@ struct PoolPlanes {
   int64_t y_plane() const { return axes[0].out * axes[1].out * axes[2].out; }
 };
 
+// The planes of a call, once it has been read.
 struct PoolWindows : PoolPlanes {
-  // False where the arguments do not fit together.
+  // False where the arguments do not fit together, and then nothing here counts.
   bool read(const Pool& pool, const tn_value* args, const int64_t* sizes, int32_t ndim) {
     axes[0] = axes[1] = axes[2] = {1, 1, 1, 1, 0, 1};
     if (ndim != pool.n + 1 && ndim != pool.n + 2) {
@@ -108,9 +109,22 @@ inline std::vector<PoolShare> pool_shares(const Pool& pool, const PoolAxis& a,
   }
   return list;
 }
+// The windows of an average of one or two dimensions.
 struct PoolShares {
   std::vector<PoolShare> h, w;
 };
+
+// The private output of a maximum: where it is in its plane, for each, or -1.
+inline void pool_places(const tn_call* call, std::span<tn_meta> metas) {
+  metas[0] = call->metas[0];
+  metas[0].dtype = TN_INT32;
+}
+// Averages of two and three dimensions have a divisor_override as their last argument.
+inline bool divides(const Pool& pool, const tn_call* call, Refusal why) {
+  const bool is_given =
+      pool.kind == PoolKind::average && pool.n > 1 && call->args[6].kind == TN_KIND_INT;
+  return !is_given || call->args[6].as.i != 0 || why("divisor_override is 0");
+}
 
 // Channels-last images (pool_last.cpp): x and dx are [n, h, w, channels], y, g and places
 // [n, out.., channels]. places: of each maximum in its plane, or -1.

@@ -1,5 +1,5 @@
-// SCAN: cumulative sums and products, a row on one thread. Floats fold in float64. The pair of cumprod,
-// and _running_places: where the running extremes are.
+// SCAN: cumulative sums and products, each row on one thread. Floats fold in float64. Also the pair of
+// cumprod, and _running_places: where the running extremes are.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -11,11 +11,11 @@
 namespace tenon::cpu_backend {
 namespace {
 
-// Neighbouring rows go on together: those that lie side by side as their elements are read in memory,
-// others so that none waits for its own last sum.
+// A thread scans several neighbouring rows at once: up to 64 whose elements are adjacent in memory, else
+// 8, so that the additions of one row do not wait for each other.
 constexpr int64_t kSideBySide = 64, kTogether = 8;
 
-// Rows from one on that are a step apart in each tensor.
+// So many rows, and how far apart they are in each tensor.
 struct Group {
   int64_t count;
   int64_t steps[3];
@@ -58,8 +58,8 @@ struct Scan {
         to += y_step;
       }
     };
-    // Numbers that compilers know.
-    const auto [x_apart, y_apart, none] = group.steps;
+    // With constants the compiler unrolls or vectorizes the loop.
+    const int64_t x_apart = group.steps[0], y_apart = group.steps[1];
     if (x_apart == 1 && y_apart == 1) return steps(group.count, 1, 1);
     if (group.count == kTogether) return steps(kTogether, x_apart, y_apart);
     return steps(group.count, x_apart, y_apart);
@@ -71,18 +71,18 @@ void scan(const tn_host* host, const tn_tensor& x, const tn_tensor& y, const Row
           bool product, bool reverse) {
   using Element = typename Format<D>::Element;
   const int64_t n = rows.length(), sign = reverse ? -1 : 1;
-  const Scan<D> scan{n, sign * rows.stride(x), sign * rows.stride(y), product};
+  const Scan<D> steps{n, sign * rows.stride(x), sign * rows.stride(y), product};
   const int64_t grain = std::max<int64_t>(1, kPieceElements / n);
   parallel_for(host, 0, rows.count(), grain, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end;) {
       const auto* from = static_cast<const Element*>(x.data) + rows.offset(x, row);
       auto* to = static_cast<Element*>(y.data) + rows.offset(y, row);
       if (reverse) {
-        from -= (n - 1) * scan.x_step;
-        to -= (n - 1) * scan.y_step;
+        from -= (n - 1) * steps.x_step;
+        to -= (n - 1) * steps.y_step;
       }
       const Group group = group_of(rows, row, end, x, y);
-      scan.run(from, to, group);
+      steps.run(from, to, group);
       row += group.count;
     }
   });
@@ -101,17 +101,18 @@ void launch(const tn_call* call) {
 }
 
 // dx_i = prod(x_j, j < i) s_i of y_i = prod(x_j, j <= i), where s_i = g_i + x_{i+1} s_{i+1}: no
-// division, so that it holds at zeros. Both in float64.
+// division, so that it holds at zeros. Both factors are kept in float64, where one may be beyond T and
+// the other 0.
 template <typename T>
 struct ProductGradient {
   int64_t n, g_step, x_step, step;
 
-  void run(const T* g, const T* x, T* dx, const Group& group) const {
+  // kept: n elements for each row of the group.
+  void run(const T* g, const T* x, T* dx, double* kept, const Group& group) const {
     double folded[kSideBySide] = {};
     const auto steps = [&](int64_t count, int64_t g_apart, int64_t x_apart, int64_t apart) {
       for (int64_t i = n - 1; i >= 0; --i) {
         const T *const of_y = g + i * g_step, *const behind = x + (i + 1) * x_step;
-        T* const to = dx + i * step;
         if (i + 1 < n) {
           for (int64_t k = 0; k < count; ++k) {
             folded[k] *= static_cast<double>(behind[k * x_apart]);
@@ -119,7 +120,7 @@ struct ProductGradient {
         }
         for (int64_t k = 0; k < count; ++k) {
           folded[k] += static_cast<double>(of_y[k * g_apart]);
-          to[k * apart] = static_cast<T>(folded[k]);
+          kept[i * count + k] = folded[k];
         }
       }
       std::fill_n(folded, count, 1.0);
@@ -127,12 +128,12 @@ struct ProductGradient {
         const T* const from = x + i * x_step;
         T* const to = dx + i * step;
         for (int64_t k = 0; k < count; ++k) {
-          to[k * apart] = static_cast<T>(static_cast<double>(to[k * apart]) * folded[k]);
+          to[k * apart] = static_cast<T>(kept[i * count + k] * folded[k]);
           folded[k] *= static_cast<double>(from[k * x_apart]);
         }
       }
     };
-    // Numbers that compilers know.
+    // With constants the compiler unrolls or vectorizes the loop.
     const auto [g_apart, x_apart, apart] = group.steps;
     if (g_apart == 1 && x_apart == 1 && apart == 1) return steps(group.count, 1, 1, 1);
     if (group.count == kTogether) return steps(kTogether, g_apart, x_apart, apart);
@@ -141,18 +142,27 @@ struct ProductGradient {
 };
 
 template <typename T>
-void product_backward(const tn_host* host, const tn_tensor& g, const tn_tensor& x,
+void product_backward(const tn_call* call, const tn_tensor& g, const tn_tensor& x,
                       const tn_tensor& dx, const RowsAlong& rows) {
-  const int64_t n = rows.length();
+  constexpr int64_t kKept = 1 << 16;  // elements that a worker keeps, or a row
+  const int64_t n = rows.length(), count = rows.count();
+  const int64_t most = std::clamp<int64_t>(kKept / n, 1, kSideBySide);
+  const int64_t workers = std::clamp<int64_t>(count * n / kPieceElements, 1, thread_count());
+  auto* const kept = static_cast<double*>(
+      Call(call).workspace(static_cast<uint64_t>(workers * most * n) * sizeof(double)));
   const ProductGradient<T> gradient{n, rows.stride(g), rows.stride(x), rows.stride(dx)};
-  const int64_t grain = std::max<int64_t>(1, kPieceElements / n);
-  parallel_for(host, 0, rows.count(), grain, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end;) {
-      const Group group = group_of(rows, row, end, g, x, dx);
-      gradient.run(static_cast<const T*>(g.data) + rows.offset(g, row),
-                   static_cast<const T*>(x.data) + rows.offset(x, row),
-                   static_cast<T*>(dx.data) + rows.offset(dx, row), group);
-      row += group.count;
+  parallel_for(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t worker = begin; worker < end; ++worker) {
+      const int64_t behind = count * (worker + 1) / workers;
+      for (int64_t row = count * worker / workers; row < behind;) {
+        Group group = group_of(rows, row, behind, g, x, dx);
+        group.count = std::min(group.count, most);
+        gradient.run(static_cast<const T*>(g.data) + rows.offset(g, row),
+                     static_cast<const T*>(x.data) + rows.offset(x, row),
+                     static_cast<T*>(dx.data) + rows.offset(dx, row), kept + worker * most * n,
+                     group);
+        row += group.count;
+      }
     }
   });
 }
@@ -172,8 +182,8 @@ void launch_product_backward(const tn_call* call) {
   if (call->args[0].kind != TN_KIND_TENSOR) return clear_outputs(call);
   const tn_tensor &g = *call->args[0].as.tensor, &x = *call->args[1].as.tensor;
   const RowsAlong rows = {*dx, call->args[2].as.i};
-  dx->dtype == TN_FLOAT64 ? product_backward<double>(call->host, g, x, *dx, rows)
-                          : product_backward<float>(call->host, g, x, *dx, rows);
+  dx->dtype == TN_FLOAT64 ? product_backward<double>(call, g, x, *dx, rows)
+                          : product_backward<float>(call, g, x, *dx, rows);
 }
 
 bool supports_product(const tn_call* call, Refusal why) {

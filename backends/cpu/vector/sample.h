@@ -1,4 +1,4 @@
-// Sums of weighed elements of a plane at places that are listed: what sampling an image comes to.
+// Sums of weighted elements of a plane at places that are listed: what sampling an image comes to.
 #pragma once
 
 #include "vector/lanes.h"
@@ -7,13 +7,13 @@
 namespace tenon::cpu_backend {
 namespace {
 
-// What is outside is 0, whatever the plane has elsewhere and the weight is.
+// 0 outside, also where the plane's first element or the weight is infinite or NaN.
 TENON_INLINE float element_at(const float* plane, int32_t at) {
   const float value = plane[at < 0 ? 0 : at];
   return at < 0 ? 0.f : value;
 }
 
-TENON_INLINE float weighed_at(const float* plane, int32_t at, float weight) {
+TENON_INLINE float weighted_at(const float* plane, int32_t at, float weight) {
   const float value = plane[at < 0 ? 0 : at] * weight;
   return at < 0 ? 0.f : value;
 }
@@ -34,8 +34,9 @@ void sample(float* y, const float* plane, int64_t n, const SampleTaps& taps) {
   TENON_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
     const float left = 1 - right[i], above = 1 - below[i];
-    y[i] = weighed_at(plane, a[i], left * above) + weighed_at(plane, b[i], right[i] * above) +
-           weighed_at(plane, c[i], left * below[i]) + weighed_at(plane, d[i], right[i] * below[i]);
+    y[i] = weighted_at(plane, a[i], left * above) + weighted_at(plane, b[i], right[i] * above) +
+           weighted_at(plane, c[i], left * below[i]) +
+           weighted_at(plane, d[i], right[i] * below[i]);
   }
 }
 

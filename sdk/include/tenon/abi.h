@@ -443,7 +443,8 @@ enum {
   TN_PRIM_SLICE = 34, /* x, int dim, int start, int end, int step >= 1; start and end as Python's */
   TN_PRIM_EXPAND = 35,     /* x, int[] sizes (-1 keeps) */
   TN_PRIM_AS_STRIDED = 36, /* x, int[] sizes, int[] strides, int offset (of the storage) */
-  /* No views (37 to 47 are theirs). In place, by SCATTER's kernel: x, int dim, index, src, bool add. */
+  /* Not a view (37 to 47 are kept for those). In place, by SCATTER's kernel: x, int dim, index,
+   * src, bool add. */
   TN_PRIM_SCATTER_INTO = 48
 };
 #define TN_N_PRIM_KERNELS 13 /* one more than the last that has kernels */

@@ -19,7 +19,7 @@ inline namespace TENON_HIDDEN v0 {
 // Ops of this thread on `device` run in the precision of their class until the end of the scope.
 // lower: none takes the device's own; policy: a plugin's, by name. Scopes nest; casts of parameters
 // are kept until the outermost ends, or are made anew after a write or a backward. enabled = false:
-// nothing is cast within it, as by NoAutocast.
+// nothing is cast on any device within it, as by NoAutocast, and the other arguments do not count.
 class Autocast {
  public:
   [[nodiscard]] explicit Autocast(Device device, Dtype lower = {}, const char* policy = nullptr)

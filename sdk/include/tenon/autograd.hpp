@@ -36,7 +36,7 @@ struct NoGrad : GradModeGuard {
 struct EnableGrad : GradModeGuard {
   [[nodiscard]] EnableGrad() : GradModeGuard(TN_MODE_GRAD) {}
 };
-// Recorded or not, as `on` says: for a function that both trains and evaluates.
+// Records until the end of the scope if `on`, else not: for a function that trains and evaluates.
 struct SetGradEnabled : GradModeGuard {
   [[nodiscard]] explicit SetGradEnabled(bool on)
       : GradModeGuard(on ? TN_MODE_GRAD : TN_MODE_NO_GRAD) {}

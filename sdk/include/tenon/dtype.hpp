@@ -40,11 +40,11 @@ TENON_DTYPES(TENON_DTYPE_CONSTANT)
 // What a dtype of floats can hold: finfo(float16).max. An Error for other dtypes.
 struct finfo {
   int bits;                // of an element
-  double eps;              // the smallest number that 1 can be told from, less 1
-  double max, min;         // the greatest finite number, and its negative
-  double smallest_normal;  // the smallest positive number with all its digits
+  double eps;              // the distance from 1 to the next greater number
+  double max, min;         // the greatest finite number, and the lowest
+  double smallest_normal;  // the smallest positive normal number
   double tiny;             // the same, by NumPy's older name
-  double resolution;       // a power of ten: decimal numbers that differ by less are one
+  double resolution;       // 10^-n, where n decimal digits always survive
   explicit finfo(Dtype dtype) {
     if (!dtype.is_float())
       fail(std::string("finfo: the dtype is ") + dtype.name() + ", expected one of floats");

@@ -45,7 +45,8 @@ class MixedNumbers {
   std::vector<double> values_;
 };
 
-// One of the numbers of rows whose types are mixed: {{1, 2.5}, {3, 4}}.
+// One of the numbers of rows whose types are mixed: {{1, 2.5}, {3, 4}}. Whole ones beyond 2^53 are
+// rounded.
 struct MixedNumber {
   MixedNumber() = default;
   template <typename N>

@@ -7,10 +7,10 @@
 //   ... train ...
 //   prune::remove(layer, "weight");                   // zeros as any other values from now on
 //
-// It is a parametrization (parametrize.hpp): the layer's parameter goes to
-// "parametrizations.weight.original", and a mask of ones and zeros, of its sizes and dtype, to the
-// buffer "parametrizations.weight.0.mask". To prune a tensor again takes from what is left. What an
-// optimizer made before holds are the layer's old tensors: make it behind this.
+// It is a parametrization (parametrize.hpp): the layer's parameter itself becomes
+// "parametrizations.weight.original", so an optimizer that was made before goes on, and a mask of ones
+// and zeros, of its sizes and dtype, is the buffer "parametrizations.weight.0.mask". To prune a tensor
+// again takes from what is left. Only `remove` makes a new tensor: make the optimizer again behind it.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ namespace utils {
 namespace prune {
 
 // How much goes of what is there: a fraction from 0 to 1, which is rounded to a count (a half to the
-// even one), or a count.
+// even one), or a count. So 1 is one element, and 1.0 all of them.
 struct Amount {
   double fraction = -1;
   int64_t count = -1;
@@ -83,7 +83,8 @@ class PruneTarget {
   // What is given for each element, or else the usual.
   Tensor or_usual(const char* what, const Tensor& given, Tensor usual) const {
     if (!given.defined()) return usual;
-    if (given.sizes() == value_.sizes()) return given.detach();
+    if (given.sizes() == value_.sizes())
+      return given.dtype().is_float() ? given.detach() : given.to(float32);
     fail(joined({function_, ": the ", what, " is ", sizes_of(given), ", '", name_, "' of ",
                  layer_.type_name(), " is ", sizes_of(value_)}));
   }
@@ -168,7 +169,8 @@ inline bool is_pruned(const Object& module) {
   return false;
 }
 
-// Elements stay where `mask`, of the tensor's sizes, is not 0. Gives the layer, as all of these do.
+// Elements stay where `mask`, of the tensor's sizes, is not 0. Gives the layer, as all functions here do
+// that take one.
 inline Object custom_from_mask(const Object& layer, const std::string& name, const Tensor& mask) {
   const tenon::detail::PruneTarget target("custom_from_mask", layer, name);
   const Tensor given = target.or_usual("mask", mask, target.left());
@@ -186,13 +188,14 @@ inline Object random_unstructured(const Object& layer, const std::string& name, 
                                 rand_like(target.value().to(float32)), amount);
   return layer;
 }
-// The elements of the least magnitudes, or of the least importance_scores, of the tensor's sizes.
+// The elements of the least magnitudes, or those whose importance_scores, of the tensor's sizes, have the
+// least.
 inline Object l1_unstructured(const Object& layer, const std::string& name, Amount amount,
                               const Tensor& importance_scores = {}) {
   const tenon::detail::PruneTarget target("l1_unstructured", layer, name);
   tenon::detail::prune_elements(
       target, "l1_unstructured",
-      target.or_usual("importance_scores", importance_scores, abs(target.value())), amount);
+      abs(target.or_usual("importance_scores", importance_scores, target.value())), amount);
   return layer;
 }
 // Whole indices of dimension dim (as the outputs of a Linear, 0), which are drawn.
@@ -220,7 +223,8 @@ inline Object ln_structured(const Object& layer, const std::string& name, Amount
                               others.empty() ? abs(scores) : norm(scores, n, others), amount);
   return layer;
 }
-// The elements of the least magnitudes of several tensors together, given as layers and names.
+// The elements of the least magnitudes of several tensors together, given as layers and names. Always by
+// magnitude.
 inline void global_unstructured(const std::vector<std::pair<Object, std::string>>& tensors,
                                 Amount amount) {
   std::vector<tenon::detail::PruneTarget> targets;

@@ -241,7 +241,9 @@ auto fields_of(Sample sample) {
 }
 }  // namespace detail
 
-// The samples of several datasets side by side: one tuple with the fields of all, in order.
+// The samples of several datasets side by side: one tuple with the fields of all, in order. Fields of
+// tuples, pairs and arrays are not nested, as they are in PyTorch; a struct is one field. An Error where
+// the datasets have different numbers of items.
 // for (auto [image, label, text] : DataLoader(StackDataset(images, texts), ...)).
 template <typename... D>
 class StackDataset {

@@ -132,7 +132,7 @@ class LKJCholesky : public Distribution {
     return sum(power * log(diagonal), {-1}) + n * lgamma(alpha) - mvlgamma(alpha - 0.5, dim_ - 1) -
            0.5 * n * std::log(std::numbers::pi);
   }
-  // Row i below the diagonal has an even direction, and its square length is of
+  // Row i below the diagonal has a uniform direction, and its square length is of
   // Beta(i / 2, concentration + (dim - 1 - i) / 2).
   Tensor sample(Ints sample_shape = {}) const override {
     const NoGrad guard;

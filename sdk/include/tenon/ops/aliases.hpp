@@ -1,5 +1,6 @@
 // PyTorch's other names of ops: multiply for mul, moveaxis for movedim. Each is a call of the op that
-// it is another name of, whose header says the rest.
+// it is another name of, whose header says the rest, and whose name errors have. (rsub is sub with its
+// operands in each other's place.)
 #pragma once
 
 #include "tenon/ops/by_hand.hpp"

@@ -162,8 +162,8 @@ Schedule LambdaLR(F factor) {
 }
 
 // lr * factor(1) * .. * factor(step), for a function double(int64_t step) that gives the same number
-// each time. It is called once for each step, whose products are kept: one thread at a time, for copies
-// too.
+// each time. The products are kept, so it is called once for each step. Copies share them: one thread at
+// a time for all.
 template <typename F>
 Schedule MultiplicativeLR(F factor) {
   return Schedule([factor = std::move(factor), products = std::make_shared<std::vector<double>>(

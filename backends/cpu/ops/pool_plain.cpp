@@ -1,5 +1,5 @@
-// Pools of volumes, and adaptive maxima, in float32 with their gradients: a plane, [depth, h, w], on one
-// thread. What pool.cpp has inner loops of its own for is not here.
+// Pools of three dimensions and adaptive maxima in float32, with their gradients, by plain loops: a plane,
+// [depth, h, w], on one thread. The other pools of one and two dimensions are in pool.cpp.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -134,11 +134,6 @@ void max_backward(const Pool& pool, const tn_call* call) {
   });
 }
 
-void max_private(const tn_call* call, std::span<tn_meta> metas) {
-  metas[0] = call->metas[0];
-  metas[0].dtype = TN_INT32;
-}
-
 void average_forward(const Pool& pool, const tn_call* call) {
   const tn_tensor& x = *call->args[0].as.tensor;
   const Volumes v(pool, call->args, x.sizes, x.ndim);
@@ -191,17 +186,13 @@ bool supports(const Pool& pool, const tn_call* call, Refusal why) {
   if (!windows.read(pool, call->args, x.sizes, x.ndim)) {
     return why("the arguments do not fit together");
   }
-  const bool is_divided = pool.kind == PoolKind::average && call->args[6].kind == TN_KIND_INT;
-  if (is_divided && call->args[6].as.i == 0) {
-    return why("divisor_override is 0");
-  }
-  return true;
+  return divides(pool, call, why);
 }
 
 void add_max(const char* op, const Pool& pool) {
   kernel(op, "cpu", rows_of_float32(kUsualPromises), fn<max_forward>, &pool)
       .supports(fn<supports>)
-      .private_outputs(1, fn<max_private>)
+      .private_outputs(1, fn<pool_places>)
       .backward(fn<max_backward>, {.saves_args = 0});
 }
 void add_average(const char* op, const Pool& pool) {
@@ -212,7 +203,7 @@ void add_average(const char* op, const Pool& pool) {
 
 }  // namespace
 
-void add_pool_volumes() {
+void add_pool_plain() {
   add_max("max_pool3d", kMax3d);
   add_max("adaptive_max_pool1d", kAdaptiveMax[0]);
   add_max("adaptive_max_pool2d", kAdaptiveMax[1]);
