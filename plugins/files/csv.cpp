@@ -25,9 +25,20 @@ std::string_view trimmed(std::string_view text) {
 
 // Whether the magnitude of a number that no double holds is too small for one, not too large.
 bool is_below_one(std::string_view text) {
-  const size_t exponent = text.find_first_of("eE");
-  if (exponent != text.npos) return text[exponent + 1] == '-';
-  return text.find_first_not_of("+-0") == text.find('.');
+  const size_t end = std::min(text.find_first_of("eE"), text.size());
+  int64_t exponent = 0;
+  if (end < text.size()) {
+    std::string_view digits = text.substr(end + 1);
+    if (digits.starts_with('+')) digits.remove_prefix(1);
+    const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+    if (result.ec != std::errc()) return digits.starts_with('-');
+  }
+  const std::string_view mantissa = text.substr(0, end);
+  const size_t point = std::min(mantissa.find('.'), end),
+               first = std::min(mantissa.find_first_of("123456789"), end);
+  // The power of ten of the first digit that is not 0.
+  const auto power = static_cast<int64_t>(point) - static_cast<int64_t>(first);
+  return power - (first < point ? 1 : 0) + exponent < 0;
 }
 
 std::from_chars_result parse(std::string_view text, double& value) {

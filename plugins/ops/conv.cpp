@@ -31,7 +31,8 @@ int64_t check_conv(const Convolution& c, const Tensor& x, const Sizes& sizes, co
     fits = sizes[1] == in && in % groups == 0 && out % groups == 0;
     fits = fits && (!bias.defined() || (bias.dim() == 1 && bias.size(0) == out));
   }
-  for (int64_t d = 2; fits && d < weight.dim(); ++d) {
+  // What has no samples or no channels may have any sizes, as in PyTorch.
+  for (int64_t d = 2; fits && sizes[0] > 0 && sizes[1] > 0 && d < weight.dim(); ++d) {
     if (weight.size(d) == 0 || sizes[size_t(d)] == 0) {
       fail(c.op + ": x is " + sizes_text(sizes) + ", weight is " + sizes_text(weight.sizes()) +
            "; expected at least one element in each dimension behind the channels");

@@ -44,10 +44,10 @@ Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device devic
   if (!counted) fail("arange: more elements than memory holds");
   if (!dtype) dtype = ints ? int64 : float32;
   expect_countable("arange", {&n, 1}, dtype);
-  if (n > 0 && !dtype.is_float()) {
-    number_for("arange", "start", start, dtype);
-    const double last = as_double(start) + double(n - 1) * stride;
-    number_for("arange", "the last element", Operand(last), dtype);
+  // Integers are counted in int64, and those of smaller dtypes wrap, as PyTorch's do.
+  if (n > 0 && !ints && !dtype.is_float()) {
+    number_for("arange", "start", start, int64);
+    number_for("arange", "the last element", as_double(start) + double(n - 1) * stride, int64);
   }
   if (ints || dtype.is_float()) return prim::iota(n, Number(start), Number(step), dtype, device);
   const double from = counted_in(dtype, as_double(start)), by = counted_in(dtype, stride);
@@ -77,8 +77,10 @@ Tensor line(const char* op, const Operand& start, const Operand& end, int64_t st
   }
   if (!dtype) dtype = float32;
   expect_countable(op, {&steps, 1}, float64);  // its steps are counted in float64
-  for (const auto& [what, number] : {std::pair{"start", &start}, {"end", &end}})
-    number_for(op, what, *number, of ? of : dtype);
+  if (steps > 0) {
+    number_for(op, "start", start, of ? of : dtype);
+    number_for(op, "end", end, of ? of : dtype);
+  }
   double from = counted_in(of, as_double(start)), to = counted_in(of, as_double(end));
   double step = steps > 1 ? (to - from) / double(steps - 1) : 0;
   // float64 counts the steps, as halves cannot.

@@ -154,7 +154,10 @@ TEST_F(Csv, NamesTheLineOfWhatIsWrong) {
   const std::string zeros(400, '0');
   EXPECT_EQ(numbers(CsvTable(write("a.csv", "0." + zeros + "1,-." + zeros + "2\n"))),
             (Numbers{0, 0}));
-  EXPECT_SAYS(numbers(CsvTable(write("a.csv", "1" + zeros + ".5\n"))), "that a double can hold");
+  for (const std::string& large :
+       {"1" + zeros + ".5", "1" + zeros + "e-5", std::string("-0.01e999")})
+    EXPECT_SAYS(numbers(CsvTable(write("a.csv", large + "\n"))), "that a double can hold");
+  EXPECT_EQ(numbers(CsvTable(write("a.csv", "0." + zeros + "1e5,-7e-400\n"))), (Numbers{0, 0}));
   EXPECT_SAYS(read("1,+-2\n"), "'+-2' is not a number");
   EXPECT_SAYS(read(std::string("1,\0\x01\n", 5)), "'\\x00\\x01' is not a number");
 }
