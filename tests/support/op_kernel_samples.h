@@ -107,11 +107,12 @@ inline void conv(Samples& list) {
 inline void distance(Samples& list) {
   for (const double p : {1.0, 2.0}) {
     const std::string what = "p = " + std::to_string(int(p));
-    // More rows than lie in a block of factors, an odd number of them, and short rows.
-    for (const int64_t size : {3, 77}) {
+    // More short rows than lie in a block of factors, and a few long ones.
+    const std::pair<int64_t, int64_t> shapes[] = {{1043, 3}, {37, 77}};
+    for (const auto& [rows, size] : shapes) {
       with_gradients(list, "_distances", what,
-                     {sample({1, 5, size}), sample({1, 1043, size}, {}, 1)}, {1, -1},
-                     products(double(size)), 1043, 2, [p](const TensorList& in) {
+                     {sample({1, 5, size}), sample({1, rows, size}, {}, 1)}, {1, -1},
+                     products(double(size)), double(rows), 2, [p](const TensorList& in) {
                        return tn::cdist(in[0], in[1], p, "donot_use_mm_for_euclid_dist");
                      });
     }
