@@ -17,6 +17,11 @@
 #else
 #include <omp.h>
 #include <pthread.h>
+#if defined(__clang__)
+#include <mutex>
+#include <new>
+#include <shared_mutex>
+#endif
 #endif
 
 namespace tenon::cpu_backend {
@@ -47,6 +52,68 @@ void run_pieces(int64_t n, const Body& body) {
 bool is_inside() { return inside; }
 void give_up_threads_before_fork() {}  // each call starts its threads anew
 
+#elif defined(__clang__)
+
+// clang's OpenMP gives its threads up at a fork by itself, and holds its locks over it. But these serve
+// by tickets, and the child waits for ever for the threads of the parent that had drawn one. So a fork
+// waits, before OpenMP's own handler, until no thread is within OpenMP, and a thread that comes later
+// waits for the fork.
+thread_local bool inside = false;  // of a piece, whose thread must not wait
+std::mutex entrance;
+std::shared_mutex within_openmp;
+
+void wait_before_fork() {
+  omp_get_max_threads();  // begins OpenMP, which registers its handler: of these the last comes first
+  pthread_atfork(
+      [] {
+        entrance.lock();
+        within_openmp.lock();
+      },
+      [] {
+        within_openmp.unlock();
+        entrance.unlock();
+      },
+      [] {
+        // Its owner is a thread of another number here, which cannot unlock it.
+        new (&within_openmp) std::shared_mutex;
+        entrance.unlock();
+      });
+}
+
+class WithinOpenMp {
+ public:
+  WithinOpenMp() {
+    if (inside) return;
+    // Not before it is used: OpenMP wants shared memory, which a process may not have.
+    static const bool waits = (wait_before_fork(), true);
+    (void)waits;
+    const std::scoped_lock comes(entrance);
+    lock_ = std::shared_lock(within_openmp);
+  }
+
+ private:
+  std::shared_lock<std::shared_mutex> lock_;
+};
+
+int32_t count_threads() {
+  const WithinOpenMp within;
+  return omp_get_max_threads();
+}
+
+template <typename Body>
+void run_pieces(int64_t n, const Body& body) {
+  const WithinOpenMp within;
+#pragma omp parallel for num_threads(static_cast <int>(n)) schedule(static)
+  for (int64_t i = 0; i < n; ++i) {
+    inside = true;
+    body(i);
+    inside = false;
+  }
+}
+bool is_inside() { return inside; }
+
+void give_up_threads_before_fork() {}  // above
+
 #else
 
 int32_t count_threads() { return omp_get_max_threads(); }
@@ -60,9 +127,6 @@ void run_pieces(int64_t n, const Body& body) {
 }
 bool is_inside() { return omp_in_parallel(); }
 
-#if defined(__clang__)
-void give_up_threads_before_fork() {}  // clang's OpenMP does so itself, and would wait for itself
-#else
 // A fork has only the thread that called it, and OpenMP would wait for the others of that thread's
 // pool for ever, in oneDNN too. So the pool is given up in front of the fork: parent and child make
 // theirs anew.
@@ -71,7 +135,6 @@ void give_up_threads_before_fork() {
       pthread_atfork([] { omp_pause_resource_all(omp_pause_hard); }, nullptr, nullptr);
   (void)done;
 }
-#endif
 
 #endif
 
