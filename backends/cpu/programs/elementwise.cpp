@@ -1,5 +1,5 @@
-// ELEMENTWISE: a program over the index space of a loop, row by row, tile by tile, on several
-// threads when it is worth them.
+// ELEMENTWISE: a program over the index space of a loop, row by row or several short rows at once,
+// tile by tile, on several threads when it is worth them.
 #include <algorithm>
 #include <cstdint>
 
@@ -7,13 +7,14 @@
 #include "programs/loop.h"
 #include "programs/frame.h"
 #include "programs/plan.h"
+#include "programs/row_blocks.h"
 
 namespace tenon::cpu_backend {
 namespace {
 
-constexpr uint32_t kMaxKeys = 64;
 constexpr double kPieceNs = 8000;
 constexpr int64_t kBlock = 1024;
+constexpr int64_t kFewRows = 4;  // which are not worth blocks
 
 bool shares_memory(const tn_loop& loop) {
   const uint32_t n_outputs = loop.program->n_outputs;
@@ -80,6 +81,45 @@ void run_range(const Plan& plan, const tn_loop& loop, int64_t begin, int64_t end
   }
 }
 
+// Entries [begin, end) of the loop, several short rows at a time.
+void run_row_blocks(const Plan& plan, const tn_loop& loop, const RowBlocks& blocks, int64_t begin,
+                    int64_t end) {
+  const int32_t first = blocks.first;
+  const int64_t size = loop.sizes[first];
+  const int64_t most = plan.tile / blocks.entry;
+  Frame frame(plan, loop.params, loop.operands, loop.ndim - 1);
+  RowTiles tiles(blocks);
+  int64_t index[TN_MAX_RANK];
+  int64_t at = begin % size;
+  int64_t rest = begin / size;
+  for (int32_t d = first - 1; d >= 0; --d) {
+    index[d] = rest % loop.sizes[d];
+    rest /= loop.sizes[d];
+  }
+  char* places[kMaxKeys];
+  while (begin < end) {
+    for (uint32_t k = 0; k < plan.n_operands; ++k) {
+      const tn_operand& o = loop.operands[k];
+      int64_t offset = at * o.strides[first];
+      for (int32_t d = 0; d < first; ++d) offset += index[d] * o.strides[d];
+      places[k] = static_cast<char*>(o.data) + offset * item_size(o.dtype);
+    }
+    for (const int64_t stop = begin + std::min(size - at, end - begin); begin < stop;) {
+      const int64_t count = std::min(most, stop - begin);
+      tiles.fill(places, count, frame.cells());
+      frame.run_row(count * blocks.entry);
+      tiles.write_outputs(places, count);
+      for (uint32_t k = 0; k < plan.n_operands; ++k) {
+        const tn_operand& o = loop.operands[k];
+        places[k] += count * o.strides[first] * item_size(o.dtype);
+      }
+      begin += count;
+    }
+    at = 0;
+    for (int32_t d = first - 1; d >= 0 && ++index[d] == loop.sizes[d] && d > 0; --d) index[d] = 0;
+  }
+}
+
 // One row on this thread.
 void run_small(const Plan& plan, const tn_loop& loop) {
   Frame frame(plan, loop.params, loop.operands, 0);
@@ -88,6 +128,16 @@ void run_small(const Plan& plan, const tn_loop& loop) {
     cells[k].p = static_cast<char*>(loop.operands[k].data);
   }
   frame.run_row(loop.numel);
+}
+
+// f(begin, end) for pieces of the elements that begin where a block does, and so where vectors do.
+template <typename F>
+void run_pieces(const tn_host* host, const Plan& plan, int64_t numel, int64_t block, const F& f) {
+  const int64_t blocks = (numel + block - 1) / block;
+  const int64_t grain =
+      numel <= plan.serial ? blocks : 1 + static_cast<int64_t>(kPieceNs / plan.cost) / block;
+  parallel_for(host, 0, blocks, grain,
+               [&](int64_t begin, int64_t end) { f(begin * block, std::min(end * block, numel)); });
 }
 
 void run_any(const tn_host* host, const tn_loop& loop) {
@@ -99,23 +149,29 @@ void run_any(const tn_host* host, const tn_loop& loop) {
     check(error(host, TN_UNSUPPORTED, "cpu: elementwise takes at most %u operands, not %u",
                 kMaxKeys, n));
   }
+  const PlanMode mode = program.n_outputs > 1 && shares_memory(loop) ? kInPlace : kStore;
+  const Plan* plan;
+  if (inner > 0 && loop.sizes[inner] < kLongRow && loop.numel >= kFewRows * loop.sizes[inner]) {
+    RowBlocks rows = {loop.ndim, loop.sizes, loop.operands, n, program.n_outputs};
+    rows.choose_first();
+    const bool fits = rows.find_tiles(keys);
+    if (fits) find_plan(host, program, keys, n, mode, &plan);
+    if (fits && plan->tile >= 2 * rows.entry) {
+      const int64_t unit = std::max<int64_t>(1, kBlock / rows.entry) * rows.entry;
+      return run_pieces(host, *plan, loop.numel, unit, [&](int64_t begin, int64_t end) {
+        run_row_blocks(*plan, loop, rows, begin / rows.entry, end / rows.entry);
+      });
+    }
+  }
   for (uint32_t k = 0; k < n; ++k) {
     keys[k] = operand_key(loop.operands[k], loop.sizes[inner], inner);
   }
-  const PlanMode mode = program.n_outputs > 1 && shares_memory(loop) ? kInPlace : kStore;
-  const Plan* plan;
   find_plan(host, program, keys, n, mode, &plan);
   if (loop.ndim == 1 && loop.numel <= plan->serial) {
     return run_small(*plan, loop);
   }
-  // In blocks, so that pieces begin where vectors do.
-  const int64_t blocks = (loop.numel + kBlock - 1) / kBlock;
-  const int64_t grain = loop.numel <= plan->serial
-                            ? blocks
-                            : 1 + static_cast<int64_t>(kPieceNs / plan->cost) / kBlock;
-  parallel_for(host, 0, blocks, grain, [&](int64_t begin, int64_t end) {
-    run_range(*plan, loop, begin * kBlock, std::min(end * kBlock, loop.numel));
-  });
+  run_pieces(host, *plan, loop.numel, kBlock,
+             [&](int64_t begin, int64_t end) { run_range(*plan, loop, begin, end); });
 }
 
 void launch(const tn_call* call) { return run_loop(call->host, *call->args[0].as.loop); }

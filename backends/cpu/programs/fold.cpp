@@ -13,7 +13,6 @@ namespace {
 // What is added in the type itself, whatever computes it: the bits of a sum are the same whether a
 // program is in front of it or its results come from memory.
 constexpr int64_t kLength = 2048;
-constexpr int64_t kRowsPerFlush = 16;
 
 void add_exactly(double* sum, double* error, double x) {
   const double t = *sum + x;
@@ -48,6 +47,26 @@ auto fold_function(tn_reduce_kind kind) {
   }
 }
 
+template <typename T>
+auto rows_function(tn_reduce_kind kind) {
+  if constexpr (std::is_same_v<T, float>) {
+    return table().fold_rows_f32[order_of(kind)];
+  } else if constexpr (std::is_same_v<T, double>) {
+    return table().fold_rows_f64[order_of(kind)];
+  } else {
+    return table().fold_rows_i64[order_of(kind)];
+  }
+}
+
+// Where the first of n elements is that is `v`, which one of them is.
+template <typename T>
+int64_t find_in(const T* x, int64_t n, T v) {
+  for (int64_t i = 0; i < n; ++i) {
+    if (x[i] == v || (is_nan(v) && is_nan(x[i]))) return i;
+  }
+  return 0;
+}
+
 // The accumulator of one output.
 template <typename T>
 struct Accumulator {
@@ -63,7 +82,7 @@ struct Accumulator {
     if (empty) {
       empty = false;
       value = v;
-      index = at + (kind >= TN_REDUCE_ARGMAX ? find(x, n, v) : 0);
+      index = at + (kind >= TN_REDUCE_ARGMAX ? find_in(x, n, static_cast<T>(v)) : 0);
     } else if (kind == TN_REDUCE_SUM) {
       if constexpr (std::is_same_v<T, int64_t>) {
         value = static_cast<int64_t>(static_cast<uint64_t>(value) + static_cast<uint64_t>(v));
@@ -78,16 +97,8 @@ struct Accumulator {
       }
     } else if (wins(kind, v, value)) {
       value = v;
-      index = at + (kind >= TN_REDUCE_ARGMAX ? find(x, n, v) : 0);
+      index = at + (kind >= TN_REDUCE_ARGMAX ? find_in(x, n, static_cast<T>(v)) : 0);
     }
-  }
-  static int64_t find(const T* x, int64_t n, A v) {
-    for (int64_t i = 0; i < n; ++i) {
-      if (static_cast<A>(x[i]) == v || (is_nan(v) && is_nan(x[i]))) {
-        return i;
-      }
-    }
-    return 0;
   }
 };
 
@@ -202,18 +213,21 @@ void flush(tn_reduce_kind kind, Partial* result, const T* rows, int64_t n, bool 
   }
 }
 
+StepFn folding_step(const Fold& fold) {
+  constexpr uint16_t kOpcodes[] = {TN_I_ADD, TN_I_MUL, TN_I_MAX, TN_I_MIN};
+  return table().binary[kOpcodes[fold.r.kind]][fold.type][kVV];
+}
+
 // SUM, PROD, MAX and MIN of n columns at once.
 template <typename T>
 void fold_vertical(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
                    int64_t begin, int64_t end, Partial* result) {
-  constexpr uint16_t kOpcodes[] = {TN_I_ADD, TN_I_MUL, TN_I_MAX, TN_I_MIN};
   const tn_reduce_kind kind = fold.r.kind;
-  const StepFn add = table().binary[kOpcodes[kind]][fold.type][kVV];
   const bool flushes = (kind == TN_REDUCE_SUM || kind == TN_REDUCE_PROD) && fold.type != kI64;
   const int32_t n_kept = fold.n_kept_dims;
   const Walker kept(fold, 0, n_kept - 1, row);
   alignas(64) T rows[kWidth], buffer[kWidth];
-  const Step step = {add, 0, 0, 1, 0};
+  const Step step = {folding_step(fold), 0, 0, 1, 0};
   bool first = true;
   int64_t taken = 0;  // rows in `rows`
   int64_t wide = 0;   // columns in `rows`
@@ -307,6 +321,75 @@ void fold_block(const Fold& fold, Frame& frame, int64_t row, int64_t column, int
       break;
     default:
       fold_typed<int64_t>(fold, frame, row, column, n, begin, end, result);
+  }
+}
+
+void fold_few(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
+              int64_t n_fold, void* results) {
+  const int64_t size = fold.type == kF32 ? 4 : 8;
+  alignas(64) char buffer[kWidth * 8];
+  const Step step = {folding_step(fold), 0, 0, 1, 0};
+  const Walker kept(fold, 0, fold.n_kept_dims - 1, row);
+  Walker reduced(fold, fold.n_kept_dims, fold.r.ndim, 0);
+  for (int64_t i = 0; i < n_fold; ++i, reduced.next()) {
+    set_cells(fold, frame, kept, reduced, fold.n_kept_dims - 1, column, -1, 0);
+    frame.begin_row(n);
+    char* const x = frame.run_tiles(n, buffer, size);
+    if (i == 0) {
+      std::memcpy(results, x, static_cast<size_t>(n * size));
+    } else {
+      const Cell cells[] = {{static_cast<char*>(results)}, {x}};
+      step.fn(cells, step, n);
+    }
+  }
+}
+
+void fold_rows(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
+               int64_t n_fold, void* results) {
+  const int32_t last = fold.n_kept_dims - 1;
+  const Walker kept(fold, 0, last, row);
+  char* places[kMaxFoldOperands];
+  const auto move = [&](uint32_t k, int64_t by) {
+    const tn_operand& o = fold.inputs()[k];
+    places[k] += by * o.strides[last] * item_size(o.dtype);
+  };
+  for (uint32_t k = 0; k < fold.plan.n_operands; ++k) {
+    const tn_operand& o = fold.inputs()[k];
+    places[k] = static_cast<char*>(o.data) + kept.offset(o) * item_size(o.dtype);
+    move(k, column);
+  }
+  RowTiles tiles(*fold.rows);
+  const int64_t most = fold.plan.tile / n_fold;
+  const auto fold_tiles = [&]<typename T, typename To>(T, To* to, const auto& function) {
+    for (int64_t done = 0; done < n; done += most) {
+      const int64_t count = std::min(most, n - done);
+      tiles.fill(places, count, frame.cells());
+      frame.begin_row(count * n_fold);
+      frame.run_tile(count * n_fold);
+      function(reinterpret_cast<const T*>(frame.result()), n_fold, count, to + done);
+      for (uint32_t k = 0; k < fold.plan.n_operands; ++k) move(k, count);
+    }
+  };
+  const auto fold_as = [&]<typename T>(T) {
+    const tn_reduce_kind kind = fold.r.kind;
+    const auto function = rows_function<T>(kind);
+    if (kind < TN_REDUCE_ARGMAX) return fold_tiles(T{}, static_cast<T*>(results), function);
+    fold_tiles(T{}, static_cast<int64_t*>(results),
+               [&](const T* x, int64_t width, int64_t count, int64_t* to) {
+                 T best[kTile];
+                 function(x, width, count, best);
+                 for (int64_t i = 0; i < count; ++i) {
+                   to[i] = find_in(x + i * width, width, best[i]);
+                 }
+               });
+  };
+  switch (fold.type) {
+    case kF32:
+      return fold_as(float{});
+    case kF64:
+      return fold_as(double{});
+    default:
+      return fold_as(int64_t{});
   }
 }
 

@@ -6,10 +6,12 @@
 #include <cstdint>
 
 #include "programs/frame.h"
+#include "programs/row_blocks.h"
 
 namespace tenon::cpu_backend {
 
 constexpr int32_t kWidth = 256;
+constexpr int64_t kRowsPerFlush = 16;  // are added in the type itself
 constexpr uint32_t kMaxFoldOperands = 64;
 
 struct Partial {
@@ -30,6 +32,7 @@ struct Fold {
   int32_t n_kept_dims;
   bool vertical;  // tiles run along the last kept dimension, else along the last reduced one
   int64_t group;  // vertical: rows that lie behind each other and are taken as one wide row
+  const RowBlocks* rows;  // not vertical: rows are short, and several are folded at once; or NULL
   const tn_operand* inputs() const { return r.operands + 1; }
   int32_t inner() const { return vertical ? n_kept_dims - 1 : r.ndim - 1; }
 };
@@ -38,6 +41,13 @@ struct Fold {
 // the reduced indices [begin, end).
 void fold_block(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
                 int64_t begin, int64_t end, Partial* result);
+// The same of a vertical fold whose reduced indices, n_fold of them, are at most kRowsPerFlush: the
+// results themselves, n of the fold's type.
+void fold_few(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
+              int64_t n_fold, void* results);
+// The same of a fold with `rows`.
+void fold_rows(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
+               int64_t n_fold, void* results);
 // a = a and then b.
 void combine(tn_reduce_kind kind, RegisterType type, Partial* a, const Partial& b);
 

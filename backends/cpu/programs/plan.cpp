@@ -12,7 +12,6 @@ std::atomic<const Plan*> plan_buckets[kPlanBuckets];
 
 namespace {
 
-constexpr int kTile = 512;
 constexpr double kLongCost = 1;  // nanoseconds an element, as cost_of gives them
 constexpr uint32_t kMemoryWanted = 48 * 1024;
 

@@ -64,6 +64,7 @@ inline void write_scalar(char* to, RegisterType type, tn_scalar value) {
   }
 }
 
+constexpr int32_t kTile = 512;  // elements of a tile, at most
 // What a frame has on the stack.
 constexpr uint32_t kInlineCells = 64;
 constexpr uint32_t kInlineMemory = 48 * 1024;

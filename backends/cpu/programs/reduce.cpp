@@ -17,6 +17,7 @@ constexpr int64_t kBlockElements = 16384;  // folded into a block of outputs, if
 constexpr int64_t kPieceElements = 65536;
 constexpr int64_t kMaxPieces = 64;
 constexpr int64_t kFewBlocks = 8;
+constexpr int64_t kManyOutputs = 32;
 
 RegisterType folded_type(tn_dtype accumulate) {
   return accumulate == TN_FLOAT32 ? kF32 : accumulate == TN_FLOAT64 ? kF64 : kI64;
@@ -27,6 +28,11 @@ RegisterType folded_type(tn_dtype accumulate) {
 bool runs_along_kept(const tn_reduction& r, uint32_t n_inputs, int32_t n_kept_dims) {
   if (r.kind >= TN_REDUCE_ARGMAX || n_kept_dims == 0 || r.sizes[n_kept_dims - 1] < 4) {
     return false;
+  }
+  // To begin a row costs more than to fold a few elements that lie apart.
+  if (product(r.sizes + n_kept_dims, r.n_reduced) <= kRowsPerFlush &&
+      r.sizes[n_kept_dims - 1] >= kManyOutputs) {
+    return true;
   }
   int32_t far_kept = 0;
   int32_t far_reduced = 0;
@@ -52,6 +58,27 @@ int64_t rows_at_once(const tn_reduction& r, uint32_t n_inputs, int64_t n_rows) {
     }
   }
   return std::clamp<int64_t>(n_rows / 4, 1, kWidth / r.sizes[0]);
+}
+
+// Blocks of a piece, so that one is worth a thread; `cost` is that of all, in nanoseconds.
+int64_t grain_of(int64_t n_blocks, double cost) {
+  if (cost < kSerialNs) return n_blocks;
+  const double piece = kSerialNs / 2 * static_cast<double>(n_blocks) / cost;
+  return std::max<int64_t>(1, static_cast<int64_t>(piece));
+}
+
+bool folds_rows_at_once(const tn_reduction& r, int32_t n_kept_dims, int64_t n_fold) {
+  return r.n_reduced == 1 && n_fold < kLongRow && n_kept_dims > 0 && r.sizes[n_kept_dims - 1] > 1;
+}
+// The prologue over several rows of n_fold elements at once.
+bool find_row_plan(const tn_host* host, const tn_program& prologue, int64_t n_fold, RowBlocks* rows,
+                   const Plan** plan) {
+  rows->first = rows->ndim - 2;
+  rows->entry = n_fold;
+  uint8_t keys[kMaxFoldOperands];
+  if (!rows->find_tiles(keys)) return false;
+  find_plan(host, prologue, keys, rows->n_operands, kResult, plan);
+  return (*plan)->tile >= 2 * n_fold;
 }
 
 struct Launch {
@@ -153,25 +180,36 @@ void Launch::run(const Fold& fold) const {
   }
   const int64_t n_pieces = (n_fold + piece - 1) / piece;
   const auto column_of = [&](int64_t block) { return block % per_row * width; };
+  const bool few = fold.vertical && fold.group == 1 && n_fold <= kRowsPerFlush;
+  if (few || fold.rows) {
+    parallel_for(call->host, 0, n_blocks, grain_of(n_blocks, cost),
+                 [&](int64_t begin, int64_t end) {
+                   Frame frame(fold.plan, params, fold.inputs(), fold.inner());
+                   alignas(64) char values[kWidth * 8];
+                   for (int64_t block = begin; block < end; ++block) {
+                     const int64_t row = block / per_row, column = column_of(block);
+                     const int64_t n = std::min(width, last_kept - column);
+                     (few ? fold_few : fold_rows)(fold, frame, row, column, n, n_fold, values);
+                     store(row, column, n, values);
+                   }
+                 });
+    return;
+  }
   const auto fold_task = [&](Frame& frame, int64_t block, int64_t p, Partial* result) {
     const int64_t column = column_of(block);
     fold_block(fold, frame, block / per_row, column, std::min(width, last_kept - column), p * piece,
                std::min((p + 1) * piece, n_fold), result);
   };
   if (n_pieces == 1) {
-    const int64_t grain =
-        cost < kSerialNs
-            ? n_blocks
-            : std::max<int64_t>(
-                  1, static_cast<int64_t>(kSerialNs / 2 * static_cast<double>(n_blocks) / cost));
-    parallel_for(call->host, 0, n_blocks, grain, [&](int64_t begin, int64_t end) {
-      Frame frame(fold.plan, params, fold.inputs(), fold.inner());
-      Partial result;
-      for (int64_t block = begin; block < end; ++block) {
-        fold_task(frame, block, 0, &result);
-        finish(fold, block / per_row, column_of(block), &result);
-      }
-    });
+    parallel_for(call->host, 0, n_blocks, grain_of(n_blocks, cost),
+                 [&](int64_t begin, int64_t end) {
+                   Frame frame(fold.plan, params, fold.inputs(), fold.inner());
+                   Partial result;
+                   for (int64_t block = begin; block < end; ++block) {
+                     fold_task(frame, block, 0, &result);
+                     finish(fold, block / per_row, column_of(block), &result);
+                   }
+                 });
     return;
   }
   void* const memory =
@@ -242,7 +280,10 @@ void launch(const tn_call* call) {
     keys[k] = operand_key(r.operands[k + 1], group > 1 ? kWidth : r.sizes[inner], inner);
   }
   const Plan* plan;
-  find_plan(host, prologue, keys, n_inputs, kResult, &plan);
+  RowBlocks rows = {r.ndim, r.sizes, r.operands + 1, n_inputs, 0};
+  const bool at_once = !vertical && folds_rows_at_once(r, n_kept_dims, n_fold) &&
+                       find_row_plan(host, prologue, n_fold, &rows, &plan);
+  if (!at_once) find_plan(host, prologue, keys, n_inputs, kResult, &plan);
 
   const RegisterType result_type = r.kind >= TN_REDUCE_ARGMAX ? kI64 : type;
   constexpr tn_dtype kDtypes[] = {TN_FLOAT32, TN_FLOAT64, TN_INT64};
@@ -254,7 +295,7 @@ void launch(const tn_call* call) {
   find_plan(host, r.epilogue ? *r.epilogue : identity_program(result_type), epilogue_keys, 2,
             kStore, &epilogue);
 
-  const Fold fold = {r, *plan, type, n_kept_dims, vertical, group};
+  const Fold fold = {r, *plan, type, n_kept_dims, vertical, group, at_once ? &rows : nullptr};
   const Launch launch = {call, r, n_kept_dims, n_fold, last_kept, epilogue};
   if (is_whole(r) && !vertical && n_fold <= plan->tile) {
     launch.run_one_tile(fold);

@@ -28,17 +28,29 @@ TENON_INLINE T neutral(const T* x) {
   return __is_same(F, Add) ? T(0) : __is_same(F, Mul) ? T(1) : x[0];
 }
 
+// Each lane gets that whose number differs in the bit `by`.
+template <int by, typename T>
+TENON_INLINE Vec<T> exchanged(Vec<T> v) {
+  if constexpr (kLanes<T> == 16) {
+    return __builtin_shufflevector(v, v, 0 ^ by, 1 ^ by, 2 ^ by, 3 ^ by, 4 ^ by, 5 ^ by, 6 ^ by,
+                                   7 ^ by, 8 ^ by, 9 ^ by, 10 ^ by, 11 ^ by, 12 ^ by, 13 ^ by,
+                                   14 ^ by, 15 ^ by);
+  } else if constexpr (kLanes<T> == 8) {
+    return __builtin_shufflevector(v, v, 0 ^ by, 1 ^ by, 2 ^ by, 3 ^ by, 4 ^ by, 5 ^ by, 6 ^ by,
+                                   7 ^ by);
+  } else if constexpr (kLanes<T> == 4) {
+    return __builtin_shufflevector(v, v, 0 ^ by, 1 ^ by, 2 ^ by, 3 ^ by);
+  } else {
+    return __builtin_shufflevector(v, v, 0 ^ by, 1 ^ by);
+  }
+}
+
 template <typename F, typename T>
 TENON_INLINE T fold_across(Vec<T> v) {
-  T lanes[kLanes<T>];
-  store(lanes, v);
-#pragma GCC unroll 4
-  for (int width = kLanes<T> / 2; width > 0; width /= 2) {
-    for (int i = 0; i < width; ++i) {
-      lanes[i] = F::of(lanes[i], lanes[i + width]);
-    }
-  }
-  return lanes[0];
+  if constexpr (kLanes < T >> 8) v = fold_lanes<F, T>(v, exchanged<8, T>(v));
+  if constexpr (kLanes < T >> 4) v = fold_lanes<F, T>(v, exchanged<4, T>(v));
+  if constexpr (kLanes < T >> 2) v = fold_lanes<F, T>(v, exchanged<2, T>(v));
+  return fold_lanes<F, T>(v, exchanged<1, T>(v))[0];
 }
 
 template <typename F, typename T>
@@ -71,6 +83,14 @@ double fold(const T* x, int64_t n) {
   return fold_floats<F, T>(x, n);
 }
 
+// Rows of n elements behind each other.
+template <typename F, typename T>
+void fold_rows(const T* x, int64_t n, int64_t rows, T* results) {
+  for (int64_t i = 0; i < rows; ++i) {
+    results[i] = fold_floats<F, T>(x + i * n, n);
+  }
+}
+
 template <typename F>
 int64_t fold_int(const int64_t* x, int64_t n) {
   int64_t result = neutral<F>(x);
@@ -78,6 +98,13 @@ int64_t fold_int(const int64_t* x, int64_t n) {
     result = F::of(result, x[i]);
   }
   return result;
+}
+
+template <typename F>
+void fold_int_rows(const int64_t* x, int64_t n, int64_t rows, int64_t* results) {
+  for (int64_t i = 0; i < rows; ++i) {
+    results[i] = fold_int<F>(x + i * n, n);
+  }
 }
 
 void flush_f32(double* sum, const float* x, int64_t n) {

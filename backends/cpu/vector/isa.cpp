@@ -172,6 +172,9 @@ constexpr void add_fold(Table& t, tn_reduce_kind kind) {
   t.fold_f32[kind] = fold<F, float>;
   t.fold_f64[kind] = fold<F, double>;
   t.fold_i64[kind] = fold_int<F>;
+  t.fold_rows_f32[kind] = fold_rows<F, float>;
+  t.fold_rows_f64[kind] = fold_rows<F, double>;
+  t.fold_rows_i64[kind] = fold_int_rows<F>;
 }
 
 template <typename T>

@@ -196,6 +196,10 @@ struct Table {
   double (*fold_f32[4])(const float* x, int64_t n);  // by tn_reduce_kind
   double (*fold_f64[4])(const double* x, int64_t n);
   int64_t (*fold_i64[4])(const int64_t* x, int64_t n);
+  // The same of each of several rows of n elements.
+  void (*fold_rows_f32[4])(const float* x, int64_t n, int64_t rows, float* results);
+  void (*fold_rows_f64[4])(const double* x, int64_t n, int64_t rows, double* results);
+  void (*fold_rows_i64[4])(const int64_t* x, int64_t n, int64_t rows, int64_t* results);
   // sum += x, error += what the rounding of sum lost.
   void (*flush_f32)(double* sum, const float* x, int64_t n);
   void (*flush_f64)(double* sum, double* error, const double* x, int64_t n);
