@@ -86,7 +86,7 @@ void run_row_blocks(const Plan& plan, const tn_loop& loop, const RowBlocks& bloc
                     int64_t end) {
   const int32_t first = blocks.first;
   const int64_t size = loop.sizes[first];
-  const int64_t most = plan.tile / blocks.entry;
+  const int64_t most = kMaxBlock / blocks.entry;
   Frame frame(plan, loop.params, loop.operands, loop.ndim - 1);
   RowTiles tiles(blocks);
   int64_t index[TN_MAX_RANK];
@@ -154,10 +154,9 @@ void run_any(const tn_host* host, const tn_loop& loop) {
   if (inner > 0 && loop.sizes[inner] < kLongRow && loop.numel >= kFewRows * loop.sizes[inner]) {
     RowBlocks rows = {loop.ndim, loop.sizes, loop.operands, n, program.n_outputs};
     rows.choose_first();
-    const bool fits = rows.find_tiles(keys);
-    if (fits) find_plan(host, program, keys, n, mode, &plan);
-    if (fits && plan->tile >= 2 * rows.entry) {
-      const int64_t unit = std::max<int64_t>(1, kBlock / rows.entry) * rows.entry;
+    if (rows.find_tiles(keys)) {
+      find_plan(host, program, keys, n, mode, &plan);
+      const int64_t unit = kMaxBlock / rows.entry * rows.entry;
       return run_pieces(host, *plan, loop.numel, unit, [&](int64_t begin, int64_t end) {
         run_row_blocks(*plan, loop, rows, begin / rows.entry, end / rows.entry);
       });

@@ -68,7 +68,7 @@ int64_t grain_of(int64_t n_blocks, double cost) {
 }
 
 bool folds_rows_at_once(const tn_reduction& r, int32_t n_kept_dims, int64_t n_fold) {
-  return r.n_reduced == 1 && n_fold < kLongRow && n_kept_dims > 0 && r.sizes[n_kept_dims - 1] > 1;
+  return r.n_reduced == 1 && n_fold <= kTile / 2 && n_kept_dims > 0 && r.sizes[n_kept_dims - 1] > 1;
 }
 // The prologue over several rows of n_fold elements at once.
 bool find_row_plan(const tn_host* host, const tn_program& prologue, int64_t n_fold, RowBlocks* rows,

@@ -1,6 +1,7 @@
 #include "programs/row_blocks.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "cpu.h"
@@ -48,7 +49,7 @@ struct Tiles {
 
   int32_t inner() const { return b.ndim - 1; }
 
-  // `count` entries along dimension d from `from` on. Up to kStore bytes behind them are written, too.
+  // `count` entries along dimension d from `from` on. Up to 63 bytes behind them are written, too.
   // Gives where they end.
   T* pack(T* to, const T* from, int32_t d, int64_t count) const {
     const int64_t stride = operand.strides[d];
@@ -83,17 +84,9 @@ struct Tiles {
   static char* bytes(T* p) { return reinterpret_cast<char*>(p); }
   static const char* bytes(const T* p) { return reinterpret_cast<const char*>(p); }
 
-  // The same element n times.
-  static void spread(T* to, T value, int64_t n) {
-    T several[kStore / sizeof(T)];
-    std::fill_n(several, kStore / sizeof(T), value);
-    for (int64_t i = 0; i < n; i += int64_t(kStore / sizeof(T))) {
-      std::memcpy(bytes(to + i), several, kStore);
-    }
-  }
   static T* pack_row(T* to, const T* from, int64_t stride, int64_t n) {
     if (stride == 0) {
-      spread(to, *from, n);
+      table().spread_rows[std::countr_zero(sizeof(T))](to, from, 0, n, 1);
     } else if (stride == 1) {
       copy_short(bytes(to), bytes(from), size_t(n) * sizeof(T));
     } else {
@@ -104,7 +97,7 @@ struct Tiles {
   T* pack_rows(T* to, const T* from, int64_t stride, int64_t rows) const {
     const int64_t n = b.sizes[inner()], step = operand.strides[inner()];
     if (step == 0) {
-      for (int64_t i = 0; i < rows; ++i) spread(to + i * n, from[i * stride], n);
+      table().spread_rows[std::countr_zero(sizeof(T))](to, from, stride, n, rows);
     } else if (step == 1) {
       for (int64_t i = 0; i < rows; ++i) {
         copy_short(bytes(to + i * n), bytes(from + i * stride), size_t(n) * sizeof(T));

@@ -11,7 +11,10 @@
 namespace tenon::cpu_backend {
 
 constexpr uint32_t kMaxKeys = 64;  // operands of a loop
-constexpr int64_t kLongRow = 256;  // elements; such a row is worth its beginning
+// Elements of a block at most: so many that of a transposed operand, which lies in columns, a cache line
+// is read by one block and not by several.
+constexpr int64_t kMaxBlock = 2048;
+constexpr int64_t kLongRow = 128;  // elements; such a row is worth its beginning
 
 // An index space and who is read and written there; and how it is cut: dimension `first` into blocks of
 // entries, each of which is `entry` elements, all of the dimensions behind it.
@@ -55,7 +58,7 @@ class RowTiles {
   const RowBlocks& b_;
   Packed packed_[RowBlocks::kMaxTiles];
   // Of the widest elements, and what is written beyond them.
-  alignas(64) char tiles_[RowBlocks::kMaxTiles][kTile * 8 + 64];
+  alignas(64) char tiles_[RowBlocks::kMaxTiles][kMaxBlock * 8 + 64];
 };
 
 }  // namespace tenon::cpu_backend

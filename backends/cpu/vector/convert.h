@@ -173,5 +173,19 @@ void cast(const Cell* cells, const Step& step, int64_t n) {
   }
 }
 
+// One element of each of several rows, which lie `stride` elements apart, n times. What is written
+// behind the last is less than a vector.
+template <typename T>
+void spread_rows(void* to, const void* from, int64_t stride, int64_t n, int64_t rows) {
+  T* d = static_cast<T*>(to);
+  const T* s = static_cast<const T*>(from);
+  for (int64_t i = 0; i < rows; ++i, d += n) {
+    const Vec<T> v = broadcast(s[i * stride]);
+    for (int64_t j = 0; j < n; j += kLanes<T>) {
+      store(d + j, v);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon::cpu_backend

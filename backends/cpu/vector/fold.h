@@ -45,12 +45,48 @@ TENON_INLINE Vec<T> exchanged(Vec<T> v) {
   }
 }
 
+// Of elements without NaN, by which an instruction of the processor does it.
+template <typename F, typename T>
+TENON_INLINE Vec<T> fold_ordered(Vec<T> a, Vec<T> b) {
+  if constexpr (__is_same(F, Max)) {
+    return a > b ? a : b;
+  } else if constexpr (__is_same(F, Min)) {
+    return a < b ? a : b;
+  } else {
+    return fold_lanes<F, T>(a, b);
+  }
+}
+template <typename T>
+TENON_INLINE bool has_nan(Vec<T> v) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) {
+    return _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q) != 0;
+  } else {
+    return _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q) != 0;
+  }
+#elif defined(__AVX2__)
+  if constexpr (sizeof(T) == 4) {
+    return _mm256_movemask_ps(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)) != 0;
+  } else {
+    return _mm256_movemask_pd(_mm256_cmp_pd(v, v, _CMP_UNORD_Q)) != 0;
+  }
+#else
+  for (int i = 0; i < kLanes<T>; ++i) {
+    if (v[i] != v[i]) return true;
+  }
+  return false;
+#endif
+}
+
 template <typename F, typename T>
 TENON_INLINE T fold_across(Vec<T> v) {
-  if constexpr (kLanes < T >> 8) v = fold_lanes<F, T>(v, exchanged<8, T>(v));
-  if constexpr (kLanes < T >> 4) v = fold_lanes<F, T>(v, exchanged<4, T>(v));
-  if constexpr (kLanes < T >> 2) v = fold_lanes<F, T>(v, exchanged<2, T>(v));
-  return fold_lanes<F, T>(v, exchanged<1, T>(v))[0];
+  if constexpr (__is_same(F, Max) || __is_same(F, Min)) {
+    if (has_nan<T>(v)) return static_cast<T>(__builtin_nan(""));
+  }
+  if constexpr (kLanes < T >> 8) v = fold_ordered<F, T>(v, exchanged<8, T>(v));
+  if constexpr (kLanes < T >> 4) v = fold_ordered<F, T>(v, exchanged<4, T>(v));
+  if constexpr (kLanes < T >> 2) v = fold_ordered<F, T>(v, exchanged<2, T>(v));
+  return fold_ordered<F, T>(v, exchanged<1, T>(v))[0];
 }
 
 template <typename F, typename T>

@@ -167,6 +167,13 @@ constexpr void add_binaries(Table& t) {
   add_comparison<Ge>(t, TN_I_GE);
 }
 
+constexpr void add_spreads(Table& t) {
+  t.spread_rows[0] = spread_rows<uint8_t>;
+  t.spread_rows[1] = spread_rows<uint16_t>;
+  t.spread_rows[2] = spread_rows<uint32_t>;
+  t.spread_rows[3] = spread_rows<uint64_t>;
+}
+
 template <typename F>
 constexpr void add_fold(Table& t, tn_reduce_kind kind) {
   t.fold_f32[kind] = fold<F, float>;
@@ -223,6 +230,7 @@ constexpr Table make() {
   add_type<int64_t>(t, kI64);
   add_type<uint8_t>(t, kBool);
   add_unaries(t);
+  add_spreads(t);
   add_binaries(t);
 #define TENON_ADD_FORMAT(dtype, ...) add_format<dtype>(t);
   TENON_DTYPES(TENON_ADD_FORMAT)

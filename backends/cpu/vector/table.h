@@ -191,6 +191,9 @@ struct Table {
   StepFn store[kRegisterTypes][TN_N_DTYPES];          // a register to memory
   StepFn store_strided[kRegisterTypes][TN_N_DTYPES];  // cells[b].i is the stride of d
   StepFn splat[kRegisterTypes];                       // one element to n
+  // By the logarithm of an element's bytes: one of each of several rows, `stride` elements apart, n
+  // times. Up to 63 bytes behind the last are written, too.
+  void (*spread_rows[4])(void* to, const void* from, int64_t stride, int64_t n, int64_t rows);
 
   // Folds of dense elements. NaN wins maximum and minimum. Floats: SUM and PROD.
   double (*fold_f32[4])(const float* x, int64_t n);  // by tn_reduce_kind
