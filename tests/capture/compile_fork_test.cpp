@@ -11,6 +11,17 @@ namespace {
 
 struct CompileFork : testing::Test {
   static void SetUpTestSuite() { load_all(); }
+};
+
+struct CompileForkBesideOthers : CompileFork {
+  // The locks of clang 14's allocator are as they were in front of the fork, and the child waits for
+  // ever for one that another thread held then.
+  void SetUp() override {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP()
+        << "AddressSanitizer's allocator does not live through a fork beside other threads";
+#endif
+  }
   // Calls `work` on three threads while `body` runs.
   template <typename Work, typename Body>
   static void beside(const Work& work, const Body& body) {
@@ -27,7 +38,7 @@ struct CompileFork : testing::Test {
   }
 };
 
-TEST_F(CompileFork, AFunctionThatOthersReplayIsCalledInTheChild) {
+TEST_F(CompileForkBesideOthers, AFunctionThatOthersReplayIsCalledInTheChild) {
   auto f = tn::compile([](Tensor x) {
     for (int i = 0; i < 40; ++i) x = x * 2 - x;
     return x + 1;
@@ -48,7 +59,7 @@ TEST_F(CompileFork, AFunctionThatOthersReplayIsCalledInTheChild) {
          });
 }
 
-TEST_F(CompileFork, AFunctionIsMadeInTheChildWhileOthersRecord) {
+TEST_F(CompileForkBesideOthers, AFunctionIsMadeInTheChildWhileOthersRecord) {
   const Tensor x = tn::ones({16});
   const auto twice = [&] {
     auto f = tn::compile([](Tensor y) { return (y * 2).exp().log(); });
@@ -66,7 +77,7 @@ TEST_F(CompileFork, AFunctionIsMadeInTheChildWhileOthersRecord) {
 }
 
 // Large blocks go through lists that all threads share.
-TEST_F(CompileFork, MemoryIsTakenInTheChildWhileOthersTakeIt) {
+TEST_F(CompileForkBesideOthers, MemoryIsTakenInTheChildWhileOthersTakeIt) {
   beside([] { tn::ones({400000}); },
          [] {
            for (int i = 0; i < 60; ++i) {
