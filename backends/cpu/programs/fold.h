@@ -10,7 +10,7 @@
 
 namespace tenon::cpu_backend {
 
-constexpr int32_t kWidth = 256;
+constexpr int32_t kWidth = 1024;
 constexpr int64_t kRowsPerFlush = 16;  // are added in the type itself
 constexpr uint32_t kMaxFoldOperands = 64;
 

@@ -14,36 +14,15 @@ namespace tenon::cpu_backend {
 namespace {
 
 constexpr int64_t kBlockElements = 16384;  // folded into a block of outputs, if it can be chosen
+constexpr int64_t kNearElements = 4096;    // which the first level keeps
 constexpr int64_t kPieceElements = 65536;
 constexpr int64_t kMaxPieces = 64;
 constexpr int64_t kFewBlocks = 8;
 constexpr int64_t kManyOutputs = 32;
+constexpr int64_t kFewColumns = 4;  // are not worth a row of their own
 
 RegisterType folded_type(tn_dtype accumulate) {
   return accumulate == TN_FLOAT32 ? kF32 : accumulate == TN_FLOAT64 ? kF64 : kI64;
-}
-
-// Which way the tiles run: along the dimension in which the inputs are dense. Where they are dense, or
-// repeated, in both, along the longer one; otherwise the reduced one where that is equal.
-bool runs_along_kept(const tn_reduction& r, uint32_t n_inputs, int32_t n_kept_dims) {
-  if (r.kind >= TN_REDUCE_ARGMAX || n_kept_dims == 0 || r.sizes[n_kept_dims - 1] < 4) {
-    return false;
-  }
-  // To begin a row costs more than to fold a few elements that lie apart.
-  if (product(r.sizes + n_kept_dims, r.n_reduced) <= kRowsPerFlush &&
-      r.sizes[n_kept_dims - 1] >= kManyOutputs) {
-    return true;
-  }
-  int32_t far_kept = 0;
-  int32_t far_reduced = 0;
-  for (uint32_t k = 1; k <= n_inputs; ++k) {
-    const int64_t along_kept = r.operands[k].strides[n_kept_dims - 1];
-    const int64_t along_reduced = r.operands[k].strides[r.ndim - 1];
-    far_kept += along_kept != 0 && along_kept != 1;
-    far_reduced += along_reduced != 0 && along_reduced != 1 && r.sizes[r.ndim - 1] > 1;
-  }
-  if (far_kept == 0 && far_reduced == 0) return r.sizes[n_kept_dims - 1] > r.sizes[r.ndim - 1];
-  return far_kept < far_reduced;
 }
 
 // Rows of few columns that lie behind each other in all inputs are folded many at a time.
@@ -58,6 +37,32 @@ int64_t rows_at_once(const tn_reduction& r, uint32_t n_inputs, int64_t n_rows) {
     }
   }
   return std::clamp<int64_t>(n_rows / 4, 1, kWidth / r.sizes[0]);
+}
+
+// Which way the tiles run: along the dimension in which the inputs are dense. Where they are dense, or
+// repeated, in both, along the longer one; otherwise the reduced one where that is equal.
+bool runs_along_kept(const tn_reduction& r, uint32_t n_inputs, int32_t n_kept_dims) {
+  if (r.kind >= TN_REDUCE_ARGMAX || n_kept_dims == 0) {
+    return false;
+  }
+  const int64_t n_columns = r.sizes[n_kept_dims - 1];
+  if (n_columns < kFewColumns) {
+    return n_columns > 1 && rows_at_once(r, n_inputs, r.sizes[r.ndim - 1]) > 1;
+  }
+  // To begin a row costs more than to fold a few elements that lie apart.
+  if (product(r.sizes + n_kept_dims, r.n_reduced) <= kRowsPerFlush && n_columns >= kManyOutputs) {
+    return true;
+  }
+  int32_t far_kept = 0;
+  int32_t far_reduced = 0;
+  for (uint32_t k = 1; k <= n_inputs; ++k) {
+    const int64_t along_kept = r.operands[k].strides[n_kept_dims - 1];
+    const int64_t along_reduced = r.operands[k].strides[r.ndim - 1];
+    far_kept += along_kept != 0 && along_kept != 1;
+    far_reduced += along_reduced != 0 && along_reduced != 1 && r.sizes[r.ndim - 1] > 1;
+  }
+  if (far_kept == 0 && far_reduced == 0) return n_columns > r.sizes[r.ndim - 1];
+  return far_kept < far_reduced;
 }
 
 // Blocks of a piece, so that one is worth a thread; `cost` is that of all, in nanoseconds.
@@ -166,8 +171,12 @@ void Launch::run_one_tile(const Fold& fold) const {
 }
 
 void Launch::run(const Fold& fold) const {
-  const int64_t width = std::min<int64_t>(
-      last_kept, fold.vertical ? kWidth : std::clamp<int64_t>(kBlockElements / n_fold, 1, kWidth));
+  const bool few = fold.vertical && fold.group == 1 && n_fold <= kRowsPerFlush;
+  // Of few that lie apart, each pass over a block reads the cache lines of the one before.
+  const int64_t widest = few             ? kNearElements / n_fold
+                         : fold.vertical ? kWidth
+                                         : kBlockElements / n_fold;
+  const int64_t width = std::min(last_kept, std::clamp<int64_t>(widest, 1, kWidth));
   const int64_t per_row = (last_kept + width - 1) / width;
   const int64_t n_blocks = r.n_kept / last_kept * per_row;
   const tn_scalar* params = r.prologue ? r.prologue_params : nullptr;
@@ -180,7 +189,6 @@ void Launch::run(const Fold& fold) const {
   }
   const int64_t n_pieces = (n_fold + piece - 1) / piece;
   const auto column_of = [&](int64_t block) { return block % per_row * width; };
-  const bool few = fold.vertical && fold.group == 1 && n_fold <= kRowsPerFlush;
   if (few || fold.rows) {
     parallel_for(call->host, 0, n_blocks, grain_of(n_blocks, cost),
                  [&](int64_t begin, int64_t end) {
