@@ -58,6 +58,15 @@ auto rows_function(tn_reduce_kind kind) {
   }
 }
 
+template <typename T>
+auto columns_function(tn_reduce_kind kind) {
+  if constexpr (std::is_same_v<T, float>) {
+    return table().fold_columns_f32[kind];
+  } else {
+    return table().fold_columns_f64[kind];
+  }
+}
+
 // Where the first of n elements is that is `v`, which one of them is.
 template <typename T>
 int64_t find_in(const T* x, int64_t n, T v) {
@@ -110,9 +119,12 @@ struct Walker {
 
   Walker(const Fold& f, int32_t first_dim, int32_t last_dim, int64_t flat)
       : fold(f), first(first_dim), last(last_dim) {
+    move_to(flat);
+  }
+  void move_to(int64_t flat) {
     for (int32_t d = last - 1; d >= first; --d) {
-      index[d] = flat % f.r.sizes[d];
-      flat /= f.r.sizes[d];
+      index[d] = flat % fold.r.sizes[d];
+      flat /= fold.r.sizes[d];
     }
   }
   int64_t offset(const tn_operand& operand) const {
@@ -237,10 +249,35 @@ void fold_vertical(const Fold& fold, Frame& frame, int64_t row, int64_t column, 
     const tn_operand& operand = fold.inputs()[k];
     bytes_between_rows[k] = operand.strides[fold.r.ndim - 1] * item_size(operand.dtype);
   }
-  for (int64_t i = begin; i < end;) {
+  // Of an input as it is, many rows at once.
+  int64_t done = begin;
+  if constexpr (!std::is_same_v<T, int64_t>) {
+    if (fold.plan.steps.empty() && fold.plan.fills.empty() && fold.r.n_reduced == 1) {
+      const int64_t m = n * fold.group;
+      const int64_t bytes = fold.group * bytes_between_rows[fold.plan.result_cell];
+      const int64_t stride = bytes / static_cast<int64_t>(sizeof(T));
+      const auto function = columns_function<T>(kind);
+      set_cells(fold, frame, kept, reduced, n_kept - 1, column, -1, 0);
+      const T* x = reinterpret_cast<const T*>(frame.result());
+      for (int64_t left = (end - begin) / fold.group; left > 0; left -= taken) {
+        if (taken > 0) {
+          flush(kind, result, rows, m, first);
+          first = false;
+        }
+        taken = flushes ? std::min(left, kRowsPerFlush) : left;
+        std::copy_n(x, m, rows);
+        function(rows, x + stride, stride, taken - 1, m);
+        x += taken * stride;
+        done += taken * fold.group;
+        wide = m;
+      }
+      reduced.move_to(done);
+    }
+  }
+  for (int64_t i = done; i < end;) {
     const int64_t t = std::min(fold.group, end - i);
     const int64_t m = n * t;
-    if (i == begin || fold.r.n_reduced > 1) {
+    if (i == done || fold.r.n_reduced > 1) {
       set_cells(fold, frame, kept, reduced, n_kept - 1, column, -1, 0);
     } else {
       for (uint32_t k = 0; k < fold.plan.n_operands; ++k) {

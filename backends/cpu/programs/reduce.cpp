@@ -19,7 +19,8 @@ constexpr int64_t kPieceElements = 65536;
 constexpr int64_t kMaxPieces = 64;
 constexpr int64_t kFewBlocks = 8;
 constexpr int64_t kManyOutputs = 32;
-constexpr int64_t kFewColumns = 4;  // are not worth a row of their own
+constexpr int64_t kGroupWidth = 256;  // of rows of few columns that are folded together
+constexpr int64_t kFewColumns = 4;    // are not worth a row of their own
 
 RegisterType folded_type(tn_dtype accumulate) {
   return accumulate == TN_FLOAT32 ? kF32 : accumulate == TN_FLOAT64 ? kF64 : kI64;
@@ -27,7 +28,7 @@ RegisterType folded_type(tn_dtype accumulate) {
 
 // Rows of few columns that lie behind each other in all inputs are folded many at a time.
 int64_t rows_at_once(const tn_reduction& r, uint32_t n_inputs, int64_t n_rows) {
-  if (r.ndim != 2 || r.n_reduced != 1 || r.sizes[0] > kWidth / 4) {
+  if (r.ndim != 2 || r.n_reduced != 1 || r.sizes[0] > kGroupWidth / 2) {
     return 1;
   }
   for (uint32_t k = 1; k <= n_inputs; ++k) {
@@ -36,7 +37,7 @@ int64_t rows_at_once(const tn_reduction& r, uint32_t n_inputs, int64_t n_rows) {
       return 1;
     }
   }
-  return std::clamp<int64_t>(n_rows / 4, 1, kWidth / r.sizes[0]);
+  return std::clamp<int64_t>(n_rows / 4, 1, kGroupWidth / r.sizes[0]);
 }
 
 // Which way the tiles run: along the dimension in which the inputs are dense. Where they are dense, or

@@ -143,6 +143,37 @@ void fold_int_rows(const int64_t* x, int64_t n, int64_t rows, int64_t* results) 
   }
 }
 
+// row = fold(row, each of n_rows rows of x, `stride` elements apart, in their order), of n elements.
+template <typename F, typename T>
+void fold_columns(T* row, const T* x, int64_t stride, int64_t n_rows, int64_t n) {
+  constexpr int64_t w = kLanes<T>;
+  int64_t j = 0;
+  for (; j + 4 * w <= n; j += 4 * w) {
+    Vec<T> v0 = load(row + j), v1 = load(row + j + w), v2 = load(row + j + 2 * w);
+    Vec<T> v3 = load(row + j + 3 * w);
+    const T* from = x + j;
+    for (int64_t i = 0; i < n_rows; ++i, from += stride) {
+      v0 = fold_lanes<F, T>(v0, load(from));
+      v1 = fold_lanes<F, T>(v1, load(from + w));
+      v2 = fold_lanes<F, T>(v2, load(from + 2 * w));
+      v3 = fold_lanes<F, T>(v3, load(from + 3 * w));
+    }
+    store(row + j, v0);
+    store(row + j + w, v1);
+    store(row + j + 2 * w, v2);
+    store(row + j + 3 * w, v3);
+  }
+  for (; j < n; j += w) {
+    const int64_t part = smaller(w, n - j);
+    Vec<T> v = load_part(row + j, part, T(0));
+    const T* from = x + j;
+    for (int64_t i = 0; i < n_rows; ++i, from += stride) {
+      v = fold_lanes<F, T>(v, load_part(from, part, T(0)));
+    }
+    store_part(row + j, part, v);
+  }
+}
+
 void flush_f32(double* sum, const float* x, int64_t n) {
   TENON_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {

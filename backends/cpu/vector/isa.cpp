@@ -182,6 +182,8 @@ constexpr void add_fold(Table& t, tn_reduce_kind kind) {
   t.fold_rows_f32[kind] = fold_rows<F, float>;
   t.fold_rows_f64[kind] = fold_rows<F, double>;
   t.fold_rows_i64[kind] = fold_int_rows<F>;
+  t.fold_columns_f32[kind] = fold_columns<F, float>;
+  t.fold_columns_f64[kind] = fold_columns<F, double>;
 }
 
 template <typename T>

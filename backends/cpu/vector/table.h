@@ -203,6 +203,11 @@ struct Table {
   void (*fold_rows_f32[4])(const float* x, int64_t n, int64_t rows, float* results);
   void (*fold_rows_f64[4])(const double* x, int64_t n, int64_t rows, double* results);
   void (*fold_rows_i64[4])(const int64_t* x, int64_t n, int64_t rows, int64_t* results);
+  // row = fold(row, each of n_rows rows of x, `stride` elements apart), of n elements.
+  void (*fold_columns_f32[4])(float* row, const float* x, int64_t stride, int64_t n_rows,
+                              int64_t n);
+  void (*fold_columns_f64[4])(double* row, const double* x, int64_t stride, int64_t n_rows,
+                              int64_t n);
   // sum += x, error += what the rounding of sum lost.
   void (*flush_f32)(double* sum, const float* x, int64_t n);
   void (*flush_f64)(double* sum, double* error, const double* x, int64_t n);
