@@ -56,8 +56,8 @@ void give_up_threads_before_fork() {}  // each call starts its threads anew
 
 // clang's OpenMP gives its threads up at a fork by itself, and holds its locks over it. But these serve
 // by tickets, and the child waits for ever for the threads of the parent that had drawn one. So a fork
-// waits, before OpenMP's own handler, until no thread is within OpenMP, and a thread that comes later
-// waits for the fork.
+// waits, before OpenMP's own handler, until no thread is within OpenMP by way of this file, and a thread
+// that comes later waits for the fork. Not so one from within a piece, which would wait for itself.
 thread_local bool inside = false;  // of a piece, whose thread must not wait
 std::mutex entrance;
 std::shared_mutex within_openmp;
@@ -66,14 +66,17 @@ void wait_before_fork() {
   omp_get_max_threads();  // begins OpenMP, which registers its handler: of these the last comes first
   pthread_atfork(
       [] {
+        if (inside) return;
         entrance.lock();
         within_openmp.lock();
       },
       [] {
+        if (inside) return;
         within_openmp.unlock();
         entrance.unlock();
       },
       [] {
+        if (inside) return;
         // Its owner is a thread of another number here, which cannot unlock it.
         new (&within_openmp) std::shared_mutex;
         entrance.unlock();

@@ -108,7 +108,7 @@ TEST(CpuRows, LoopsOfAnyLayout) {
     }
     std::vector<std::vector<int64_t>> strides;
     for (Tensor* t : operands) strides.emplace_back(t->strides(), t->strides() + sizes.size());
-    ASSERT_EQ(run(program(n_outputs, n_inputs), operands, sizes, strides), "");
+    ASSERT_EQ(run(program(n_outputs, n_inputs), operands, sizes, strides), "") << seed;
     for (int64_t i = 0; i < numel; ++i) {
       ASSERT_EQ(operands[0]->get(i), sums[static_cast<size_t>(i)])
           << "seed " << seed << " at " << i;
@@ -226,6 +226,49 @@ TEST(CpuRows, NanWinsInEachRow) {
         const double want = x.get(i * n + best);
         EXPECT_EQ(at.get(i), best) << n << " " << i;
         EXPECT_TRUE(top.get(i) == want || (std::isnan(want) && std::isnan(top.get(i)))) << n << i;
+      }
+    }
+  }
+}
+
+// A reduction of dense x [n_kept, n] or, along the columns, [n, n_kept], all elements of which are `value`.
+double reduced(tn_reduce_kind kind, tn_dtype dtype, int64_t n_kept, int64_t n, bool columns,
+               double value) {
+  Tensor x({n_kept, n}, dtype), y({n_kept}, dtype);
+  x.fill([&](int64_t) { return value; });
+  const std::vector<int64_t> sizes = {n_kept, n}, kept = {1, 0};
+  const std::vector<int64_t> strides =
+      columns ? std::vector<int64_t>{1, n_kept} : std::vector{n, int64_t{1}};
+  const tn_operand operands[] = {y.operand(kept.data()), x.operand(strides.data())};
+  tn_reduction r = {};
+  r.size = sizeof r;
+  r.kind = kind;
+  r.accumulate = dtype;
+  r.ndim = 2;
+  r.n_reduced = 1;
+  r.n_kept = n_kept;
+  r.sizes = sizes.data();
+  r.operands = operands;
+  tn_value argument = {TN_KIND_REDUCTION, 0, {}};
+  argument.as.reduction = &r;
+  EXPECT_EQ(launch(TN_PRIM_REDUCE, {argument}), "");
+  return y.get(n_kept - 1);
+}
+
+// As in IEEE arithmetic, whichever way is taken: 0 + -0 is 0, and the largest of -0 is -0.
+TEST(CpuRows, SignsOfZero) {
+  for (const tn_dtype dtype : {TN_FLOAT32, TN_FLOAT64}) {
+    for (const bool columns : {false, true}) {
+      for (const int64_t n_kept : {1, 3, 16, 40, 300, 2000}) {
+        for (const int64_t n : {1, 3, 5, 9, 16, 17, 64, 401}) {
+          const auto sign = [&](tn_reduce_kind kind) {
+            return std::signbit(reduced(kind, dtype, n_kept, n, columns, -0.0));
+          };
+          EXPECT_FALSE(sign(TN_REDUCE_SUM)) << n_kept << " " << n << columns;
+          EXPECT_TRUE(sign(TN_REDUCE_MAX)) << n_kept << " " << n << columns;
+          EXPECT_TRUE(sign(TN_REDUCE_MIN)) << n_kept << " " << n << columns;
+          EXPECT_EQ(sign(TN_REDUCE_PROD), n % 2 == 1) << n_kept << " " << n << columns;
+        }
       }
     }
   }

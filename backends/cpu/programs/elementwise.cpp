@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kPieceNs = 8000;
 constexpr int64_t kBlock = 1024;
-constexpr int64_t kFewRows = 4;  // which are not worth blocks
+constexpr uint32_t kMaxKeys = 64;  // operands
+constexpr int64_t kFewRows = 6;    // of a block, which are not worth it
 
 bool shares_memory(const tn_loop& loop) {
   const uint32_t n_outputs = loop.program->n_outputs;
@@ -81,9 +82,11 @@ void run_range(const Plan& plan, const tn_loop& loop, int64_t begin, int64_t end
   }
 }
 
-// Entries [begin, end) of the loop, several short rows at a time.
+// Elements [begin, end) of the loop, several short rows at a time. Both are multiples of an entry.
 void run_row_blocks(const Plan& plan, const tn_loop& loop, const RowBlocks& blocks, int64_t begin,
                     int64_t end) {
+  begin /= blocks.entry;
+  end /= blocks.entry;
   const int32_t first = blocks.first;
   const int64_t size = loop.sizes[first];
   const int64_t most = kMaxBlock / blocks.entry;
@@ -132,12 +135,27 @@ void run_small(const Plan& plan, const tn_loop& loop) {
 
 // f(begin, end) for pieces of the elements that begin where a block does, and so where vectors do.
 template <typename F>
-void run_pieces(const tn_host* host, const Plan& plan, int64_t numel, int64_t block, const F& f) {
+void in_pieces(const tn_host* host, const Plan& plan, int64_t numel, int64_t block, const F& f) {
   const int64_t blocks = (numel + block - 1) / block;
   const int64_t grain =
       numel <= plan.serial ? blocks : 1 + static_cast<int64_t>(kPieceNs / plan.cost) / block;
   parallel_for(host, 0, blocks, grain,
                [&](int64_t begin, int64_t end) { f(begin * block, std::min(end * block, numel)); });
+}
+
+// Whether a row is not worth its beginning. To copy what is dense along a row costs as much as some
+// elements of it, to copy what is not costs little more than to read it.
+bool has_short_rows(const tn_loop& loop) {
+  const int32_t inner = loop.ndim - 1;
+  const uint32_t n_operands = loop.program->n_outputs + loop.program->n_inputs;
+  const int64_t row = loop.sizes[inner];
+  int n_with_gaps = 0;
+  for (uint32_t k = 0; k < n_operands; ++k) {
+    const int64_t* strides = loop.operands[k].strides;
+    n_with_gaps += strides[inner] == 1 && strides[inner - 1] != row && strides[inner - 1] != 0;
+  }
+  const int64_t longest = n_with_gaps == 0 ? 127 : n_with_gaps == 1 ? 60 : 20;
+  return row <= longest && loop.numel >= 4 * row;
 }
 
 void run_any(const tn_host* host, const tn_loop& loop) {
@@ -151,14 +169,15 @@ void run_any(const tn_host* host, const tn_loop& loop) {
   }
   const PlanMode mode = program.n_outputs > 1 && shares_memory(loop) ? kInPlace : kStore;
   const Plan* plan;
-  if (inner > 0 && loop.sizes[inner] < kLongRow && loop.numel >= kFewRows * loop.sizes[inner]) {
+  if (inner > 0 && has_short_rows(loop)) {
     RowBlocks rows = {loop.ndim, loop.sizes, loop.operands, n, program.n_outputs};
     rows.choose_first();
-    if (rows.find_tiles(keys)) {
+    if (rows.rows_of_block() >= std::min(kFewRows, loop.numel / loop.sizes[inner]) &&
+        rows.find_tiles(keys)) {
       find_plan(host, program, keys, n, mode, &plan);
       const int64_t unit = kMaxBlock / rows.entry * rows.entry;
-      return run_pieces(host, *plan, loop.numel, unit, [&](int64_t begin, int64_t end) {
-        run_row_blocks(*plan, loop, rows, begin / rows.entry, end / rows.entry);
+      return in_pieces(host, *plan, loop.numel, unit, [&](int64_t begin, int64_t end) {
+        run_row_blocks(*plan, loop, rows, begin, end);
       });
     }
   }
@@ -169,8 +188,8 @@ void run_any(const tn_host* host, const tn_loop& loop) {
   if (loop.ndim == 1 && loop.numel <= plan->serial) {
     return run_small(*plan, loop);
   }
-  run_pieces(host, *plan, loop.numel, kBlock,
-             [&](int64_t begin, int64_t end) { run_range(*plan, loop, begin, end); });
+  in_pieces(host, *plan, loop.numel, kBlock,
+            [&](int64_t begin, int64_t end) { run_range(*plan, loop, begin, end); });
 }
 
 void launch(const tn_call* call) { return run_loop(call->host, *call->args[0].as.loop); }

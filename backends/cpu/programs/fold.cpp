@@ -366,6 +366,9 @@ void fold_few(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64
   const int64_t size = fold.type == kF32 ? 4 : 8;
   alignas(64) char buffer[kWidth * 8];
   const Step step = {folding_step(fold), 0, 0, 1, 0};
+  // A sum of -0 alone is +0.
+  const bool is_float_sum = fold.r.kind == TN_REDUCE_SUM && fold.type != kI64;
+  alignas(8) char zero[8] = {};
   const Walker kept(fold, 0, fold.n_kept_dims - 1, row);
   Walker reduced(fold, fold.n_kept_dims, fold.r.ndim, 0);
   for (int64_t i = 0; i < n_fold; ++i, reduced.next()) {
@@ -374,15 +377,20 @@ void fold_few(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64
     char* const x = frame.run_tiles(n, buffer, size);
     if (i == 0) {
       std::memcpy(results, x, static_cast<size_t>(n * size));
-    } else {
+    }
+    if (i == 0 && is_float_sum) {
+      const Step plus = {table().binary[TN_I_ADD][fold.type][kVS], 0, 0, 1, 0};
+      const Cell cells[] = {{static_cast<char*>(results)}, {zero}};
+      plus.fn(cells, plus, n);
+    } else if (i > 0) {
       const Cell cells[] = {{static_cast<char*>(results)}, {x}};
       step.fn(cells, step, n);
     }
   }
 }
 
-void fold_rows(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
-               int64_t n_fold, void* results) {
+void fold_short_rows(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
+                     int64_t n_fold, void* results) {
   const int32_t last = fold.n_kept_dims - 1;
   const Walker kept(fold, 0, last, row);
   char* places[kMaxFoldOperands];
@@ -395,7 +403,7 @@ void fold_rows(const Fold& fold, Frame& frame, int64_t row, int64_t column, int6
     places[k] = static_cast<char*>(o.data) + kept.offset(o) * item_size(o.dtype);
     move(k, column);
   }
-  RowTiles tiles(*fold.rows);
+  RowTiles tiles(*fold.short_rows);
   const int64_t most = fold.plan.tile / n_fold;
   const auto fold_tiles = [&]<typename T, typename To>(T, To* to, const auto& function) {
     for (int64_t done = 0; done < n; done += most) {

@@ -11,7 +11,8 @@
 namespace tenon::cpu_backend {
 
 constexpr int32_t kWidth = 1024;
-constexpr int64_t kRowsPerFlush = 16;  // are added in the type itself
+// So many rows are added in the type itself, their sums in a wider one.
+constexpr int64_t kRowsPerFlush = 16;
 constexpr uint32_t kMaxFoldOperands = 64;
 
 struct Partial {
@@ -32,7 +33,7 @@ struct Fold {
   int32_t n_kept_dims;
   bool vertical;  // tiles run along the last kept dimension, else along the last reduced one
   int64_t group;  // vertical: rows that lie behind each other and are taken as one wide row
-  const RowBlocks* rows;  // not vertical: rows are short, and several are folded at once; or NULL
+  const RowBlocks* short_rows;  // not vertical: how several are folded at once; or NULL
   const tn_operand* inputs() const { return r.operands + 1; }
   int32_t inner() const { return vertical ? n_kept_dims - 1 : r.ndim - 1; }
 };
@@ -45,9 +46,9 @@ void fold_block(const Fold& fold, Frame& frame, int64_t row, int64_t column, int
 // results themselves, n of the fold's type.
 void fold_few(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
               int64_t n_fold, void* results);
-// The same of a fold with `rows`.
-void fold_rows(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
-               int64_t n_fold, void* results);
+// The same of a fold with `short_rows`.
+void fold_short_rows(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
+                     int64_t n_fold, void* results);
 // a = a and then b.
 void combine(tn_reduce_kind kind, RegisterType type, Partial* a, const Partial& b);
 

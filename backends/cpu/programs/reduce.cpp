@@ -18,7 +18,9 @@ constexpr int64_t kNearElements = 4096;    // which the first level keeps
 constexpr int64_t kPieceElements = 65536;
 constexpr int64_t kMaxPieces = 64;
 constexpr int64_t kFewBlocks = 8;
+constexpr int64_t kNarrowWidth = 256;
 constexpr int64_t kManyOutputs = 32;
+constexpr int64_t kFewInDenseRow = 6;
 constexpr int64_t kGroupWidth = 256;  // of rows of few columns that are folded together
 constexpr int64_t kFewColumns = 4;    // are not worth a row of their own
 
@@ -27,7 +29,7 @@ RegisterType folded_type(tn_dtype accumulate) {
 }
 
 // Rows of few columns that lie behind each other in all inputs are folded many at a time.
-int64_t rows_at_once(const tn_reduction& r, uint32_t n_inputs, int64_t n_rows) {
+int64_t rows_in_group(const tn_reduction& r, uint32_t n_inputs, int64_t n_rows) {
   if (r.ndim != 2 || r.n_reduced != 1 || r.sizes[0] > kGroupWidth / 2) {
     return 1;
   }
@@ -40,19 +42,18 @@ int64_t rows_at_once(const tn_reduction& r, uint32_t n_inputs, int64_t n_rows) {
   return std::clamp<int64_t>(n_rows / 4, 1, kGroupWidth / r.sizes[0]);
 }
 
-// Which way the tiles run: along the dimension in which the inputs are dense. Where they are dense, or
-// repeated, in both, along the longer one; otherwise the reduced one where that is equal.
+// Which way the tiles run. Few columns take the rows' way, unless whole rows are taken together. To begin
+// a row costs more than to fold a few elements, so those of short rows are folded along the outputs; of
+// rows that are dense only the shortest, since fold_short_rows has several of these at once. Otherwise
+// along the dimension in which the inputs are dense, and where they are dense or repeated in both, along
+// the longer one; the reduced one where that is equal.
 bool runs_along_kept(const tn_reduction& r, uint32_t n_inputs, int32_t n_kept_dims) {
   if (r.kind >= TN_REDUCE_ARGMAX || n_kept_dims == 0) {
     return false;
   }
   const int64_t n_columns = r.sizes[n_kept_dims - 1];
   if (n_columns < kFewColumns) {
-    return n_columns > 1 && rows_at_once(r, n_inputs, r.sizes[r.ndim - 1]) > 1;
-  }
-  // To begin a row costs more than to fold a few elements that lie apart.
-  if (product(r.sizes + n_kept_dims, r.n_reduced) <= kRowsPerFlush && n_columns >= kManyOutputs) {
-    return true;
+    return n_columns > 1 && rows_in_group(r, n_inputs, r.sizes[r.ndim - 1]) > 1;
   }
   int32_t far_kept = 0;
   int32_t far_reduced = 0;
@@ -61,6 +62,10 @@ bool runs_along_kept(const tn_reduction& r, uint32_t n_inputs, int32_t n_kept_di
     const int64_t along_reduced = r.operands[k].strides[r.ndim - 1];
     far_kept += along_kept != 0 && along_kept != 1;
     far_reduced += along_reduced != 0 && along_reduced != 1 && r.sizes[r.ndim - 1] > 1;
+  }
+  const int64_t few = far_reduced == 0 && r.n_reduced == 1 ? kFewInDenseRow : kRowsPerFlush;
+  if (n_columns >= kManyOutputs && product(r.sizes + n_kept_dims, r.n_reduced) <= few) {
+    return true;
   }
   if (far_kept == 0 && far_reduced == 0) return n_columns > r.sizes[r.ndim - 1];
   return far_kept < far_reduced;
@@ -73,17 +78,18 @@ int64_t grain_of(int64_t n_blocks, double cost) {
   return std::max<int64_t>(1, static_cast<int64_t>(piece));
 }
 
-bool folds_rows_at_once(const tn_reduction& r, int32_t n_kept_dims, int64_t n_fold) {
+bool has_short_rows(const tn_reduction& r, int32_t n_kept_dims, int64_t n_fold) {
   return r.n_reduced == 1 && n_fold <= kTile / 2 && n_kept_dims > 0 && r.sizes[n_kept_dims - 1] > 1;
 }
-// The prologue over several rows of n_fold elements at once.
-bool find_row_plan(const tn_host* host, const tn_program& prologue, int64_t n_fold, RowBlocks* rows,
-                   const Plan** plan) {
-  rows->first = rows->ndim - 2;
-  rows->entry = n_fold;
+// The prologue over several rows of n_fold elements at once. False: it has so many values that its tiles
+// are too small for that.
+bool find_block_plan(const tn_host* host, const tn_program& prologue, int64_t n_fold,
+                     RowBlocks* blocks, const Plan** plan) {
+  blocks->first = blocks->ndim - 2;
+  blocks->entry = n_fold;
   uint8_t keys[kMaxFoldOperands];
-  if (!rows->find_tiles(keys)) return false;
-  find_plan(host, prologue, keys, rows->n_operands, kResult, plan);
+  if (!blocks->find_tiles(keys)) return false;
+  find_plan(host, prologue, keys, blocks->n_operands, kResult, plan);
   return (*plan)->tile >= 2 * n_fold;
 }
 
@@ -111,12 +117,14 @@ struct Launch {
       } else if (fold.type == kI64) {
         values.i64[j] = result->whole[j];
       } else {
-        const double error =
-            r.kind == TN_REDUCE_SUM && std::isfinite(result->error[j]) ? result->error[j] : 0;
+        double value = result->real[j];
+        if (r.kind == TN_REDUCE_SUM) {  // of no error, too: a sum of -0 alone is +0
+          value += std::isfinite(result->error[j]) ? result->error[j] : 0;
+        }
         if (fold.type == kF32) {
-          values.f32[j] = static_cast<float>(result->real[j] + error);
+          values.f32[j] = static_cast<float>(value);
         } else {
-          values.f64[j] = result->real[j] + error;
+          values.f64[j] = value;
         }
       }
     }
@@ -173,11 +181,14 @@ void Launch::run_one_tile(const Fold& fold) const {
 
 void Launch::run(const Fold& fold) const {
   const bool few = fold.vertical && fold.group == 1 && n_fold <= kRowsPerFlush;
-  // Of few that lie apart, each pass over a block reads the cache lines of the one before.
-  const int64_t widest = few             ? kNearElements / n_fold
+  // Few blocks are narrow, so that there are enough for several threads. Of few values to an output
+  // those of a block stay near: where they lie apart, each pass reads the cache lines of the one before.
+  const int64_t wide_blocks = r.n_kept / last_kept * ((last_kept + kWidth - 1) / kWidth);
+  const int64_t most = wide_blocks < kFewBlocks ? kNarrowWidth : kWidth;
+  const int64_t wanted = few             ? kNearElements / n_fold
                          : fold.vertical ? kWidth
                                          : kBlockElements / n_fold;
-  const int64_t width = std::min(last_kept, std::clamp<int64_t>(widest, 1, kWidth));
+  const int64_t width = std::min(last_kept, std::clamp<int64_t>(wanted, 1, most));
   const int64_t per_row = (last_kept + width - 1) / width;
   const int64_t n_blocks = r.n_kept / last_kept * per_row;
   const tn_scalar* params = r.prologue ? r.prologue_params : nullptr;
@@ -190,18 +201,18 @@ void Launch::run(const Fold& fold) const {
   }
   const int64_t n_pieces = (n_fold + piece - 1) / piece;
   const auto column_of = [&](int64_t block) { return block % per_row * width; };
-  if (few || fold.rows) {
-    parallel_for(call->host, 0, n_blocks, grain_of(n_blocks, cost),
-                 [&](int64_t begin, int64_t end) {
-                   Frame frame(fold.plan, params, fold.inputs(), fold.inner());
-                   alignas(64) char values[kWidth * 8];
-                   for (int64_t block = begin; block < end; ++block) {
-                     const int64_t row = block / per_row, column = column_of(block);
-                     const int64_t n = std::min(width, last_kept - column);
-                     (few ? fold_few : fold_rows)(fold, frame, row, column, n, n_fold, values);
-                     store(row, column, n, values);
-                   }
-                 });
+  if (few || fold.short_rows) {
+    parallel_for(
+        call->host, 0, n_blocks, grain_of(n_blocks, cost), [&](int64_t begin, int64_t end) {
+          Frame frame(fold.plan, params, fold.inputs(), fold.inner());
+          alignas(64) char values[kWidth * 8];
+          for (int64_t block = begin; block < end; ++block) {
+            const int64_t row = block / per_row, column = column_of(block);
+            const int64_t n = std::min(width, last_kept - column);
+            (few ? fold_few : fold_short_rows)(fold, frame, row, column, n, n_fold, values);
+            store(row, column, n, values);
+          }
+        });
     return;
   }
   const auto fold_task = [&](Frame& frame, int64_t block, int64_t p, Partial* result) {
@@ -281,7 +292,7 @@ void launch(const tn_call* call) {
     return;
   }
   const bool vertical = runs_along_kept(r, n_inputs, n_kept_dims);
-  const int64_t group = vertical ? rows_at_once(r, n_inputs, n_fold) : 1;
+  const int64_t group = vertical ? rows_in_group(r, n_inputs, n_fold) : 1;
   const int32_t inner = vertical ? n_kept_dims - 1 : r.ndim - 1;
   uint8_t keys[kMaxFoldOperands];
   for (uint32_t k = 0; k < n_inputs; ++k) {
@@ -289,10 +300,10 @@ void launch(const tn_call* call) {
     keys[k] = operand_key(r.operands[k + 1], group > 1 ? kWidth : r.sizes[inner], inner);
   }
   const Plan* plan;
-  RowBlocks rows = {r.ndim, r.sizes, r.operands + 1, n_inputs, 0};
-  const bool at_once = !vertical && folds_rows_at_once(r, n_kept_dims, n_fold) &&
-                       find_row_plan(host, prologue, n_fold, &rows, &plan);
-  if (!at_once) find_plan(host, prologue, keys, n_inputs, kResult, &plan);
+  RowBlocks blocks = {r.ndim, r.sizes, r.operands + 1, n_inputs, 0};
+  const bool by_blocks = !vertical && has_short_rows(r, n_kept_dims, n_fold) &&
+                         find_block_plan(host, prologue, n_fold, &blocks, &plan);
+  if (!by_blocks) find_plan(host, prologue, keys, n_inputs, kResult, &plan);
 
   const RegisterType result_type = r.kind >= TN_REDUCE_ARGMAX ? kI64 : type;
   constexpr tn_dtype kDtypes[] = {TN_FLOAT32, TN_FLOAT64, TN_INT64};
@@ -304,7 +315,7 @@ void launch(const tn_call* call) {
   find_plan(host, r.epilogue ? *r.epilogue : identity_program(result_type), epilogue_keys, 2,
             kStore, &epilogue);
 
-  const Fold fold = {r, *plan, type, n_kept_dims, vertical, group, at_once ? &rows : nullptr};
+  const Fold fold = {r, *plan, type, n_kept_dims, vertical, group, by_blocks ? &blocks : nullptr};
   const Launch launch = {call, r, n_kept_dims, n_fold, last_kept, epilogue};
   if (is_whole(r) && !vertical && n_fold <= plan->tile) {
     launch.run_one_tile(fold);

@@ -9,7 +9,8 @@
 namespace tenon::cpu_backend {
 namespace {
 
-constexpr size_t kStore = 16;  // bytes that a processor moves at once
+constexpr int64_t kLongRow = 128;  // elements; such a row is worth its beginning
+constexpr size_t kCopyBytes = 16;  // which every processor moves at once
 
 // Whether the elements of one entry after the other, over dimensions from `first` on, follow each other.
 bool is_dense(const RowBlocks& b, const tn_operand& o) {
@@ -27,9 +28,10 @@ bool is_one_element(const RowBlocks& b, const tn_operand& o) {
 
 // n bytes, few of them mostly, for which a call would take longer than to copy them.
 inline void copy_short(char* to, const char* from, size_t n) {
-  if (n >= kStore) {
-    for (size_t at = 0; at + kStore <= n; at += kStore) std::memcpy(to + at, from + at, kStore);
-    std::memcpy(to + n - kStore, from + n - kStore, kStore);
+  if (n >= kCopyBytes) {
+    for (size_t at = 0; at + kCopyBytes <= n; at += kCopyBytes)
+      std::memcpy(to + at, from + at, kCopyBytes);
+    std::memcpy(to + n - kCopyBytes, from + n - kCopyBytes, kCopyBytes);
   } else if (n >= 8) {
     std::memcpy(to, from, 8);
     std::memcpy(to + n - 8, from + n - 8, 8);
@@ -146,6 +148,10 @@ void RowBlocks::choose_first() {
   }
 }
 
+int64_t RowBlocks::rows_of_block() const {
+  return std::min(sizes[first], kMaxBlock / entry) * entry / sizes[ndim - 1];
+}
+
 bool RowBlocks::find_tiles(uint8_t* keys) {
   n_tiles = 0;
   for (uint32_t k = 0; k < n_operands; ++k) {
@@ -171,6 +177,8 @@ void RowTiles::fill(char* const* places, int64_t count, Cell* cells) {
     const uint32_t k = b_.tile_operand[t];
     const tn_operand& o = b_.operands[k];
     cells[k].p = tiles_[t];
+    // What was packed is what lies there still: an output has the memory of an input at the same
+    // elements of both or not at all (abi.h), so not that of one that repeats itself.
     const bool is_there =
         o.strides[b_.first] == 0 && packed_[t].from == places[k] && packed_[t].count >= count;
     if (k < b_.n_outputs || is_there) continue;

@@ -1,5 +1,5 @@
-// Short rows, several at once. To begin a row costs as much as some hundred elements of it, so where
-// rows are short the innermost dimensions are taken together, a block of rows at a time. What is not
+// Short rows, several at once. To begin a row costs as much as a hundred elements of it, so where rows
+// are short the innermost dimensions are taken together, a block of rows at a time. What is not
 // dense over them (a bias, a mean of each row, a slice, what was transposed) is copied to a tile
 // before the steps run, and an output that is not is copied from one behind them.
 #pragma once
@@ -10,11 +10,9 @@
 
 namespace tenon::cpu_backend {
 
-constexpr uint32_t kMaxKeys = 64;  // operands of a loop
-// Elements of a block at most: so many that of a transposed operand, which lies in columns, a cache line
-// is read by one block and not by several.
+// Elements of a block at most: so many rows that most cache lines of a transposed operand, which lies in
+// columns, are read by one block.
 constexpr int64_t kMaxBlock = 2048;
-constexpr int64_t kLongRow = 128;  // elements; such a row is worth its beginning
 
 // An index space and who is read and written there; and how it is cut: dimension `first` into blocks of
 // entries, each of which is `entry` elements, all of the dimensions behind it.
@@ -32,6 +30,7 @@ struct RowBlocks {
 
   // Takes as many of the innermost dimensions as make a row that is long enough.
   void choose_first();
+  int64_t rows_of_block() const;
   // Once `first` and `entry` are there: finds the operands that want tiles, and the keys of all in a
   // block. False: more than there may be.
   bool find_tiles(uint8_t* keys);
