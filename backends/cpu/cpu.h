@@ -47,6 +47,21 @@ int32_t thread_count();
 // threads, since sums are cut by sizes and dtypes alone.
 inline constexpr uint32_t kUsualPromises = TN_KERNEL_CAPTURE_SAFE | TN_KERNEL_DETERMINISTIC;
 
+// f(a zero of the unsigned type of the same size), to move elements without looking at them.
+template <typename F>
+void with_bits(tn_dtype dtype, const F& f) {
+  switch (item_size(dtype)) {
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    default:
+      return f(uint64_t{});
+  }
+}
+
 // Of the sizes of a tensor: those that a caller chose may be more than 63 bits count.
 inline bool is_countable(const int64_t* sizes, int32_t n) {
   int64_t result = 1;

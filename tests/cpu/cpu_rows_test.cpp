@@ -191,6 +191,25 @@ TEST(CpuRows, ReductionsOfAnyLayout) {
   }
 }
 
+// Folds n_fold elements of x to each of y, which is dense; `strides` are those of x along both.
+void reduce_rows(tn_reduce_kind kind, Tensor& x, const std::vector<int64_t>& strides,
+                 int64_t n_fold, Tensor& y) {
+  const std::vector<int64_t> sizes = {y.tensor.numel, n_fold}, kept = {1, 0};
+  const tn_operand operands[] = {y.operand(kept.data()), x.operand(strides.data())};
+  tn_reduction r = {};
+  r.size = sizeof r;
+  r.kind = kind;
+  r.accumulate = x.tensor.dtype;
+  r.ndim = 2;
+  r.n_reduced = 1;
+  r.n_kept = y.tensor.numel;
+  r.sizes = sizes.data();
+  r.operands = operands;
+  tn_value value = {TN_KIND_REDUCTION, 0, {}};
+  value.as.reduction = &r;
+  ASSERT_EQ(launch(TN_PRIM_REDUCE, {value}), "");
+}
+
 TEST(CpuRows, NanWinsInEachRow) {
   for (const int64_t n : {2, 3, 9, 16, 17, 40, 100, 255}) {
     for (const tn_dtype dtype : {TN_FLOAT32, TN_FLOAT64}) {
@@ -201,22 +220,8 @@ TEST(CpuRows, NanWinsInEachRow) {
         return i / n % 3 == 1 && (i % n == i / n % n || i % n == n - 1);
       };
       x.fill([&](int64_t i) { return is_nan(i) ? std::nan("") : static_cast<double>(i * 7 % 31); });
-      const std::vector<int64_t> sizes = {rows, n}, kept = {1, 0};
-      for (Tensor* y : {&top, &at}) {
-        const tn_operand operands[] = {y->operand(kept.data()), x.operand(x.strides())};
-        tn_reduction r = {};
-        r.size = sizeof r;
-        r.kind = y == &top ? TN_REDUCE_MAX : TN_REDUCE_ARGMAX;
-        r.accumulate = dtype;
-        r.ndim = 2;
-        r.n_reduced = 1;
-        r.n_kept = rows;
-        r.sizes = sizes.data();
-        r.operands = operands;
-        tn_value value = {TN_KIND_REDUCTION, 0, {}};
-        value.as.reduction = &r;
-        ASSERT_EQ(launch(TN_PRIM_REDUCE, {value}), "");
-      }
+      reduce_rows(TN_REDUCE_MAX, x, {n, 1}, n, top);
+      reduce_rows(TN_REDUCE_ARGMAX, x, {n, 1}, n, at);
       for (int64_t i = 0; i < rows; ++i) {
         int64_t best = 0;
         for (int64_t j = 1; j < n; ++j) {
@@ -236,22 +241,8 @@ double reduced(tn_reduce_kind kind, tn_dtype dtype, int64_t n_kept, int64_t n, b
                double value) {
   Tensor x({n_kept, n}, dtype), y({n_kept}, dtype);
   x.fill([&](int64_t) { return value; });
-  const std::vector<int64_t> sizes = {n_kept, n}, kept = {1, 0};
-  const std::vector<int64_t> strides =
-      columns ? std::vector<int64_t>{1, n_kept} : std::vector{n, int64_t{1}};
-  const tn_operand operands[] = {y.operand(kept.data()), x.operand(strides.data())};
-  tn_reduction r = {};
-  r.size = sizeof r;
-  r.kind = kind;
-  r.accumulate = dtype;
-  r.ndim = 2;
-  r.n_reduced = 1;
-  r.n_kept = n_kept;
-  r.sizes = sizes.data();
-  r.operands = operands;
-  tn_value argument = {TN_KIND_REDUCTION, 0, {}};
-  argument.as.reduction = &r;
-  EXPECT_EQ(launch(TN_PRIM_REDUCE, {argument}), "");
+  reduce_rows(kind, x, columns ? std::vector{int64_t{1}, n_kept} : std::vector{n, int64_t{1}}, n,
+              y);
   return y.get(n_kept - 1);
 }
 

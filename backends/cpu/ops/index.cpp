@@ -190,21 +190,6 @@ T* far_row(const Indexed& x, const Indexed::Row& row) {
          static_cast<const int64_t*>(x.index.data)[row.index] * x.dim_stride();
 }
 
-// An unsigned type of the same size, to move elements without looking at them.
-template <typename F>
-void with_bits(tn_dtype dtype, const F& f) {
-  switch (item_size(dtype)) {
-    case 1:
-      return f(uint8_t{});
-    case 2:
-      return f(uint16_t{});
-    case 4:
-      return f(uint32_t{});
-    default:
-      return f(uint64_t{});
-  }
-}
-
 // Reads the elements of a row. False: up to one whose index is out of range.
 template <typename T>
 bool gather_elements(const Indexed& x, const Steps& step, const Indexed::Row& row) {

@@ -124,20 +124,6 @@ struct Tiles {
   }
 };
 
-template <typename F>
-void with_size(tn_dtype dtype, const F& f) {
-  switch (item_size(dtype)) {
-    case 1:
-      return f(uint8_t{});
-    case 2:
-      return f(uint16_t{});
-    case 4:
-      return f(uint32_t{});
-    default:
-      return f(uint64_t{});
-  }
-}
-
 }  // namespace
 
 void RowBlocks::choose_first() {
@@ -182,7 +168,7 @@ void RowTiles::fill(char* const* places, int64_t count, Cell* cells) {
     const bool is_there =
         o.strides[b_.first] == 0 && packed_[t].from == places[k] && packed_[t].count >= count;
     if (k < b_.n_outputs || is_there) continue;
-    with_size(o.dtype, [&]<typename T>(T) {
+    with_bits(o.dtype, [&]<typename T>(T) {
       Tiles<T>{b_, o}.pack(reinterpret_cast<T*>(tiles_[t]), reinterpret_cast<const T*>(places[k]),
                            b_.first, count);
     });
@@ -194,7 +180,7 @@ void RowTiles::write_outputs(char* const* places, int64_t count) const {
   for (uint32_t t = 0; t < b_.n_tiles && b_.tile_operand[t] < b_.n_outputs; ++t) {
     const uint32_t k = b_.tile_operand[t];
     const tn_operand& o = b_.operands[k];
-    with_size(o.dtype, [&]<typename T>(T) {
+    with_bits(o.dtype, [&]<typename T>(T) {
       Tiles<T>{b_, o}.unpack(reinterpret_cast<const T*>(tiles_[t]), reinterpret_cast<T*>(places[k]),
                              b_.first, count);
     });
