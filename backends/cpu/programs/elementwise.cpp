@@ -143,8 +143,9 @@ void in_pieces(const tn_host* host, const Plan& plan, int64_t numel, int64_t blo
                [&](int64_t begin, int64_t end) { f(begin * block, std::min(end * block, numel)); });
 }
 
-// Whether a row is not worth its beginning. To copy what is dense along a row costs as much as some
-// elements of it, to copy what is not costs little more than to read it.
+// Whether a row is not worth its beginning. What is dense along a row and has gaps behind it would be
+// read as it is, row by row, and has to be copied for a block: the more operands are so, the shorter are
+// the rows for which that pays. The lengths were measured (docs/benchmarks.md).
 bool has_short_rows(const tn_loop& loop) {
   const int32_t inner = loop.ndim - 1;
   const uint32_t n_operands = loop.program->n_outputs + loop.program->n_inputs;

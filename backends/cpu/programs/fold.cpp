@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
 namespace tenon::cpu_backend {
@@ -366,7 +367,6 @@ void fold_few(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64
   const int64_t size = fold.type == kF32 ? 4 : 8;
   alignas(64) char buffer[kWidth * 8];
   const Step step = {folding_step(fold), 0, 0, 1, 0};
-  // A sum of -0 alone is +0.
   const bool is_float_sum = fold.r.kind == TN_REDUCE_SUM && fold.type != kI64;
   alignas(8) char zero[8] = {};
   const Walker kept(fold, 0, fold.n_kept_dims - 1, row);
@@ -375,16 +375,15 @@ void fold_few(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64
     set_cells(fold, frame, kept, reduced, fold.n_kept_dims - 1, column, -1, 0);
     frame.begin_row(n);
     char* const x = frame.run_tiles(n, buffer, size);
-    if (i == 0) {
-      std::memcpy(results, x, static_cast<size_t>(n * size));
-    }
-    if (i == 0 && is_float_sum) {
-      const Step plus = {table().binary[TN_I_ADD][fold.type][kVS], 0, 0, 1, 0};
-      const Cell cells[] = {{static_cast<char*>(results)}, {zero}};
-      plus.fn(cells, plus, n);
-    } else if (i > 0) {
+    if (i > 0) {
       const Cell cells[] = {{static_cast<char*>(results)}, {x}};
       step.fn(cells, step, n);
+    } else if (is_float_sum) {  // one of -0 alone is +0
+      const Step plus = {table().binary[TN_I_ADD][fold.type][kVS], 0, 1, 2, 0};
+      const Cell cells[] = {{static_cast<char*>(results)}, {x}, {zero}};
+      plus.fn(cells, plus, n);
+    } else {
+      std::memcpy(results, x, static_cast<size_t>(n * size));
     }
   }
 }
