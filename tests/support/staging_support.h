@@ -25,6 +25,14 @@ inline tn_op_def op_def(const char* schema, const char* expression) {
   return def;
 }
 
+inline tn_kernel_def kernel_def(const char* op, const char* device = "cpu") {
+  tn_kernel_def def{};
+  def.size = sizeof(def);
+  def.op = op;
+  def.device = device;
+  def.launch = [](void*, const tn_call*) -> Status { return nullptr; };
+  return def;
+}
 // Stages and commits a plugin's definitions; gives what refuses them.
 inline std::string bring(const std::string& plugin, std::initializer_list<tn_op_def> ops,
                          std::initializer_list<tn_kernel_def> kernels = {}) {
