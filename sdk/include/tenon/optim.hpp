@@ -1,5 +1,5 @@
 // Optimizers by PyTorch's names and formulas, and schedules of their learning rates
-// (optim/schedule.hpp). Each optimizer is a factory that an optimizer pack brings.
+// (optim/schedule.hpp, optim/scheduler.hpp). Each optimizer is a factory that an optimizer pack brings.
 //
 //   auto optimizer = tenon::optim::Adam(model.parameters(), {.lr = 1e-3});
 //   optimizer.zero_grad();  loss.backward();  optimizer.step();
@@ -21,6 +21,7 @@
 #include "tenon/optim/optimizers.hpp"
 #include "tenon/optim/plateau.hpp"
 #include "tenon/optim/schedule.hpp"
+#include "tenon/optim/scheduler.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tenon/optim/schedule.hpp"
+#include "tenon/optim/scheduler.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
