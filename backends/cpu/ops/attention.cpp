@@ -217,7 +217,7 @@ void forward(const tn_call* call) {
     // The sums of the rows' weights are put where the scaled query has been.
     float* const factors = s.query;
     score_rows(a, s, head, begin, end, [&](int64_t i, float* scores, int64_t n) {
-      const float top = static_cast<float>(t.fold_f32[TN_REDUCE_MAX](scores, n));
+      const float top = static_cast<float>(t.folds_f32.fold[TN_REDUCE_MAX](scores, n));
       const bool reaches = !a.mask || top != -static_cast<float>(kInfinity);
       double sum = 1;
       if (reaches) {

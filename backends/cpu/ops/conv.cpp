@@ -199,7 +199,7 @@ void sum_to_bias(const tn_host* host, const Shown& g, int64_t places, float* bia
       for (int64_t i = 0; i < g.sizes[0]; ++i) {
         const float* const row = g.data + (i * g.sizes[1] + c) * places;
         for (int64_t j = 0; j < places; j += kFold) {
-          sum += table().fold_f32[TN_REDUCE_SUM](row + j, std::min(kFold, places - j));
+          sum += table().folds_f32.fold[TN_REDUCE_SUM](row + j, std::min(kFold, places - j));
         }
       }
       bias[c] = static_cast<float>(sum);

@@ -14,7 +14,7 @@ constexpr int64_t kPieceElements = 8192;
 template <bool logarithm>
 void row_forward(float* y, const float* x, int64_t n) {
   const Table& t = table();
-  const float top = static_cast<float>(t.fold_f32[TN_REDUCE_MAX](x, n));
+  const float top = static_cast<float>(t.folds_f32.fold[TN_REDUCE_MAX](x, n));
   const double total = t.rows.exp_off(logarithm ? nullptr : y, x, n, 1, top);
   if constexpr (logarithm) {
     // Not x - (top + log): the sum would lose the digits of a small logarithm.

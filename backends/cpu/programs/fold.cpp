@@ -37,36 +37,9 @@ tn_reduce_kind order_of(tn_reduce_kind kind) {
   return kind == TN_REDUCE_ARGMAX ? TN_REDUCE_MAX : kind == TN_REDUCE_ARGMIN ? TN_REDUCE_MIN : kind;
 }
 
-template <typename T>
-auto fold_function(tn_reduce_kind kind) {
-  if constexpr (std::is_same_v<T, float>) {
-    return table().fold_f32[order_of(kind)];
-  } else if constexpr (std::is_same_v<T, double>) {
-    return table().fold_f64[order_of(kind)];
-  } else {
-    return table().fold_i64[order_of(kind)];
-  }
-}
-
-template <typename T>
-auto rows_function(tn_reduce_kind kind) {
-  if constexpr (std::is_same_v<T, float>) {
-    return table().fold_rows_f32[order_of(kind)];
-  } else if constexpr (std::is_same_v<T, double>) {
-    return table().fold_rows_f64[order_of(kind)];
-  } else {
-    return table().fold_rows_i64[order_of(kind)];
-  }
-}
-
-template <typename T>
-auto columns_function(tn_reduce_kind kind) {
-  if constexpr (std::is_same_v<T, float>) {
-    return table().fold_columns_f32[kind];
-  } else {
-    return table().fold_columns_f64[kind];
-  }
-}
+const FoldFunctions<float, double>& folds(float) { return table().folds_f32; }
+const FoldFunctions<double, double>& folds(double) { return table().folds_f64; }
+const FoldFunctions<int64_t, int64_t>& folds(int64_t) { return table().folds_i64; }
 
 // Where the first of n elements is that is `v`, which one of them is.
 template <typename T>
@@ -86,8 +59,7 @@ struct Accumulator {
   int64_t index = 0;
   bool empty = true;
 
-  void add(tn_reduce_kind kind, const T* x, int64_t n, int64_t at,
-           decltype(fold_function<T>(kind)) fold) {
+  void add(tn_reduce_kind kind, const T* x, int64_t n, int64_t at, A (*fold)(const T*, int64_t)) {
     const A v = fold(x, n);
     if (empty) {
       empty = false;
@@ -164,7 +136,7 @@ void fold_horizontal(const Fold& fold, Frame& frame, int64_t row, int64_t column
   const int32_t last = fold.r.ndim - 1;
   const int64_t row_size = fold.r.sizes[last];
   alignas(64) T buffer[kLength];
-  const auto function = fold_function<T>(kind);
+  const auto function = folds(T{}).fold[order_of(kind)];
   const Walker kept(fold, 0, std::max(fold.n_kept_dims - 1, 0), row);
   for (int64_t j = 0; j < n; ++j) {
     Accumulator<T> sum;
@@ -252,28 +224,26 @@ void fold_vertical(const Fold& fold, Frame& frame, int64_t row, int64_t column, 
   }
   // Of an input as it is, many rows at once.
   int64_t done = begin;
-  if constexpr (!std::is_same_v<T, int64_t>) {
-    if (fold.plan.steps.empty() && fold.plan.fills.empty() && fold.r.n_reduced == 1) {
-      const int64_t m = n * fold.group;
-      const int64_t bytes = fold.group * bytes_between_rows[fold.plan.result_cell];
-      const int64_t stride = bytes / static_cast<int64_t>(sizeof(T));
-      const auto function = columns_function<T>(kind);
-      set_cells(fold, frame, kept, reduced, n_kept - 1, column, -1, 0);
-      const T* x = reinterpret_cast<const T*>(frame.result());
-      for (int64_t left = (end - begin) / fold.group; left > 0; left -= taken) {
-        if (taken > 0) {
-          flush(kind, result, rows, m, first);
-          first = false;
-        }
-        taken = flushes ? std::min(left, kRowsPerFlush) : left;
-        std::copy_n(x, m, rows);
-        function(rows, x + stride, stride, taken - 1, m);
-        x += taken * stride;
-        done += taken * fold.group;
-        wide = m;
+  if (fold.plan.steps.empty() && fold.plan.fills.empty() && fold.r.n_reduced == 1) {
+    const int64_t m = n * fold.group;
+    const int64_t bytes = fold.group * bytes_between_rows[fold.plan.result_cell];
+    const int64_t stride = bytes / static_cast<int64_t>(sizeof(T));
+    const auto function = folds(T{}).columns[kind];
+    set_cells(fold, frame, kept, reduced, n_kept - 1, column, -1, 0);
+    const T* x = reinterpret_cast<const T*>(frame.result());
+    for (int64_t left = (end - begin) / fold.group; left > 0; left -= taken) {
+      if (taken > 0) {
+        flush(kind, result, rows, m, first);
+        first = false;
       }
-      reduced.move_to(done);
+      taken = flushes ? std::min(left, kRowsPerFlush) : left;
+      std::copy_n(x, m, rows);
+      function(rows, x + stride, stride, taken - 1, m);
+      x += taken * stride;
+      done += taken * fold.group;
+      wide = m;
     }
+    reduced.move_to(done);
   }
   for (int64_t i = done; i < end;) {
     const int64_t t = std::min(fold.group, end - i);
@@ -416,7 +386,7 @@ void fold_short_rows(const Fold& fold, Frame& frame, int64_t row, int64_t column
   };
   const auto fold_as = [&]<typename T>(T) {
     const tn_reduce_kind kind = fold.r.kind;
-    const auto function = rows_function<T>(kind);
+    const auto function = folds(T{}).rows[order_of(kind)];
     if (kind < TN_REDUCE_ARGMAX) return fold_tiles(T{}, static_cast<T*>(results), function);
     fold_tiles(T{}, static_cast<int64_t*>(results),
                [&](const T* x, int64_t width, int64_t count, int64_t* to) {

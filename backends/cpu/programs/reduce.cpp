@@ -168,13 +168,14 @@ void Launch::run_one_tile(const Fold& fold) const {
   switch (fold.type) {
     case kF32:
       value.f32 = static_cast<float>(
-          table().fold_f32[r.kind](reinterpret_cast<float*>(frame.result()), n_fold));
+          table().folds_f32.fold[r.kind](reinterpret_cast<float*>(frame.result()), n_fold));
       break;
     case kF64:
-      value.f64 = table().fold_f64[r.kind](reinterpret_cast<double*>(frame.result()), n_fold);
+      value.f64 = table().folds_f64.fold[r.kind](reinterpret_cast<double*>(frame.result()), n_fold);
       break;
     default:
-      value.i64 = table().fold_i64[r.kind](reinterpret_cast<int64_t*>(frame.result()), n_fold);
+      value.i64 =
+          table().folds_i64.fold[r.kind](reinterpret_cast<int64_t*>(frame.result()), n_fold);
   }
   store(0, 0, 1, &value);
 }
@@ -268,7 +269,7 @@ bool fold_simple(const tn_reduction& r) {
       x.dtype != TN_FLOAT32) {
     return false;
   }
-  const double value = table().fold_f32[r.kind](static_cast<const float*>(x.data), n);
+  const double value = table().folds_f32.fold[r.kind](static_cast<const float*>(x.data), n);
   *static_cast<float*>(out.data) = static_cast<float>(value);
   return true;
 }

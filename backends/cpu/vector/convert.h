@@ -129,8 +129,17 @@ void load_strided(const Cell* cells, const Step& step, int64_t n) {
   R* d = at<R>(cells, step.d);
   const Element* s = at<Element>(cells, step.a);
   const int64_t stride = cells[step.b].i;
-  for (int64_t i = 0; i < n; ++i) {
-    d[i] = read_as<D, R>(s[i * stride]);
+  int64_t i = 0;
+  for (; i + 4 <= n;
+       i += 4) {  // of one at a time it depends on the loop's address how long it takes
+    d[i] = read_as<D, R>(s[0]);
+    d[i + 1] = read_as<D, R>(s[stride]);
+    d[i + 2] = read_as<D, R>(s[2 * stride]);
+    d[i + 3] = read_as<D, R>(s[3 * stride]);
+    s += 4 * stride;
+  }
+  for (; i < n; ++i, s += stride) {
+    d[i] = read_as<D, R>(*s);
   }
 }
 

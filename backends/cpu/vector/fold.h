@@ -174,6 +174,16 @@ void fold_columns(T* row, const T* x, int64_t stride, int64_t n_rows, int64_t n)
   }
 }
 
+template <typename F>
+void fold_int_columns(int64_t* row, const int64_t* x, int64_t stride, int64_t n_rows, int64_t n) {
+  for (int64_t i = 0; i < n_rows; ++i, x += stride) {
+    TENON_INDEPENDENT
+    for (int64_t j = 0; j < n; ++j) {
+      row[j] = F::of(row[j], x[j]);
+    }
+  }
+}
+
 void flush_f32(double* sum, const float* x, int64_t n) {
   TENON_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {

@@ -176,14 +176,15 @@ constexpr void add_spreads(Table& t) {
 
 template <typename F>
 constexpr void add_fold(Table& t, tn_reduce_kind kind) {
-  t.fold_f32[kind] = fold<F, float>;
-  t.fold_f64[kind] = fold<F, double>;
-  t.fold_i64[kind] = fold_int<F>;
-  t.fold_rows_f32[kind] = fold_rows<F, float>;
-  t.fold_rows_f64[kind] = fold_rows<F, double>;
-  t.fold_rows_i64[kind] = fold_int_rows<F>;
-  t.fold_columns_f32[kind] = fold_columns<F, float>;
-  t.fold_columns_f64[kind] = fold_columns<F, double>;
+  t.folds_f32.fold[kind] = fold<F, float>;
+  t.folds_f32.rows[kind] = fold_rows<F, float>;
+  t.folds_f32.columns[kind] = fold_columns<F, float>;
+  t.folds_f64.fold[kind] = fold<F, double>;
+  t.folds_f64.rows[kind] = fold_rows<F, double>;
+  t.folds_f64.columns[kind] = fold_columns<F, double>;
+  t.folds_i64.fold[kind] = fold_int<F>;
+  t.folds_i64.rows[kind] = fold_int_rows<F>;
+  t.folds_i64.columns[kind] = fold_int_columns<F>;
 }
 
 template <typename T>

@@ -177,6 +177,16 @@ struct DistanceFunctions {
                     const T* factor);
 };
 
+// Folds by tn_reduce_kind, to MIN. NaN wins maximum and minimum.
+template <typename T, typename Whole>
+struct FoldFunctions {
+  Whole (*fold[4])(const T* x, int64_t n);  // dense elements to one
+  // The same of each of several rows of n elements, which lie behind each other.
+  void (*rows[4])(const T* x, int64_t n, int64_t rows, T* results);
+  // row = fold(row, each of n_rows rows of x, `stride` elements apart, in their order), of n elements.
+  void (*columns[4])(T* row, const T* x, int64_t stride, int64_t n_rows, int64_t n);
+};
+
 struct Table {
   const char* name;
 
@@ -195,19 +205,9 @@ struct Table {
   // times. Up to 63 bytes behind the last are written, too.
   void (*spread_rows[4])(void* to, const void* from, int64_t stride, int64_t n, int64_t rows);
 
-  // Folds of dense elements. NaN wins maximum and minimum. Floats: SUM and PROD.
-  double (*fold_f32[4])(const float* x, int64_t n);  // by tn_reduce_kind
-  double (*fold_f64[4])(const double* x, int64_t n);
-  int64_t (*fold_i64[4])(const int64_t* x, int64_t n);
-  // The same of each of several rows of n elements.
-  void (*fold_rows_f32[4])(const float* x, int64_t n, int64_t rows, float* results);
-  void (*fold_rows_f64[4])(const double* x, int64_t n, int64_t rows, double* results);
-  void (*fold_rows_i64[4])(const int64_t* x, int64_t n, int64_t rows, int64_t* results);
-  // row = fold(row, each of n_rows rows of x, `stride` elements apart), of n elements.
-  void (*fold_columns_f32[4])(float* row, const float* x, int64_t stride, int64_t n_rows,
-                              int64_t n);
-  void (*fold_columns_f64[4])(double* row, const double* x, int64_t stride, int64_t n_rows,
-                              int64_t n);
+  FoldFunctions<float, double> folds_f32;
+  FoldFunctions<double, double> folds_f64;
+  FoldFunctions<int64_t, int64_t> folds_i64;
   // sum += x, error += what the rounding of sum lost.
   void (*flush_f32)(double* sum, const float* x, int64_t n);
   void (*flush_f64)(double* sum, double* error, const double* x, int64_t n);
