@@ -85,9 +85,9 @@ Tensor uneven(const Tensor& x, int64_t d, const Tensor& places, int64_t edge_ord
 }  // namespace
 
 void gradients() {
-  op("gradient(Tensor x, float[] spacing=[1], int[] dims=[], int edge_order=1) -> Tensor[]")
+  op("gradient(Tensor x, float[] spacing=[1], int[] dim=[], int edge_order=1) -> Tensor[]")
       .doc(
-          "The derivative of x along each of dims, or along all: by central differences of second "
+          "The derivative of x along each of dim, or along all: by central differences of second "
           "order, and at both ends by differences of edge_order, 1 or 2. Elements are spacing "
           "apart, one number, or one for each dimension; gradient_at takes their places.")
       .amp(Amp::widest)
@@ -102,7 +102,7 @@ void gradients() {
           list.push_back(even(x, dims[i], spacing[spacing.size() == 1 ? 0 : i], edge_order));
         return std::tuple{list};
       });
-  op("gradient_at(Tensor x, Tensor[] coordinates, int[] dims=[], int edge_order=1) -> Tensor[]")
+  op("gradient_at(Tensor x, Tensor[] coordinates, int[] dim=[], int edge_order=1) -> Tensor[]")
       .doc(
           "gradient(x) where the elements along each dimension lie at the places that one of "
           "coordinates has, [n].")

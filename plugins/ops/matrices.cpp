@@ -9,23 +9,23 @@ namespace {
 
 // The greatest (or least) sum of absolute values: of columns for 1 and -1, of rows for the
 // infinities.
-Tensor norm_of_matrix(const Tensor& given, optional<double> p, Ints dims, bool keepdim) {
+Tensor norm_of_matrix(const Tensor& given, optional<double> ord, Ints dims, bool keepdim) {
   expect_float("matrix_norm", given);
   const Sizes pair = distinct_dims("matrix_norm", dims, given.dim());
   if (pair.size() != 2 || given.dim() < 2) {
-    fail("matrix_norm: dims are " + sizes_text({dims.data(), dims.size()}) + " for x of " +
+    fail("matrix_norm: dim is " + sizes_text({dims.data(), dims.size()}) + " for x of " +
          sizes_text(given.sizes()) + ", expected two different dimensions");
   }
-  if (!p) return norm(given, 2, pair, keepdim);
-  if (std::abs(*p) != 1 && !std::isinf(*p)) {
-    fail("matrix_norm: p is " + number_text(*p) +
+  if (!ord) return norm(given, 2, pair, keepdim);
+  if (std::abs(*ord) != 1 && !std::isinf(*ord)) {
+    fail("matrix_norm: ord is " + number_text(*ord) +
          ", expected None (Frobenius), 1, -1, inf or -inf; others need singular values");
   }
-  const bool columns = std::abs(*p) == 1;
+  const bool columns = std::abs(*ord) == 1;
   const Tensor sums = sum(abs(given), {pair[columns ? 0 : 1]}, true);
   const int64_t over = pair[columns ? 1 : 0];
   const bool has_none = sums.size(over) == 0;  // the greatest of none is 0; amin refuses the least
-  const Tensor y = *p < 0     ? amin(sums, {over}, true)
+  const Tensor y = *ord < 0   ? amin(sums, {over}, true)
                    : has_none ? sum(sums, {over}, true)
                               : amax(sums, {over}, true);
   return keepdim ? y : squeeze(y, pair);
@@ -118,9 +118,9 @@ Tensor powers_of(const Tensor& x, optional<int64_t> n, bool increasing) {
 }  // namespace
 
 void matrices() {
-  op("matrix_norm(Tensor x, float? p=None, int[] dims=[-2, -1], bool keepdim=False) -> Tensor")
+  op("matrix_norm(Tensor x, float? ord=None, int[] dim=[-2, -1], bool keepdim=False) -> Tensor")
       .doc(
-          "Norms of the matrices of the two dims: Frobenius' for None, the greatest sum of "
+          "Norms of the matrices of the two dimensions: Frobenius' for None, the greatest sum of "
           "absolute "
           "values of a column (1) or a row (inf), or the least (-1, -inf).")
       .amp(Amp::float32)

@@ -162,9 +162,9 @@ std::tuple<Tensor, Tensor> top_of(const Tensor& x, int64_t k, int64_t dim, bool 
 }
 
 void sums() {
-  op("sum(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
+  op("sum(Tensor x, int[] dim=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .doc(
-          "The sum over dims, or over all where dims is empty. Integers and bool sum in int64; "
+          "The sum over dim, or over all where dim is empty. Integers and bool sum in int64; "
           "with a dtype: of x as that dtype.")
       .method()
       .amp(Amp::float32)
@@ -172,9 +172,9 @@ void sums() {
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
         return total_of(TN_REDUCE_SUM, x, dims, keepdim, dtype);
       });
-  op("mean(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
+  op("mean(Tensor x, int[] dim=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .doc(
-          "The mean over dims, or over all where dims is empty. Of integers and bool it is "
+          "The mean over dim, or over all where dim is empty. Of integers and bool it is "
           "float32; with a dtype: of x as that dtype.")
       .method()
       .amp(Amp::float32)
@@ -183,9 +183,9 @@ void sums() {
         expect_floating("mean", dtype);
         return mean_of(dtype ? as_dtype(x, dtype) : x, dims, keepdim);
       });
-  op("prod(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
+  op("prod(Tensor x, int[] dim=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .doc(
-          "The product over dims, or over all where dims is empty. Of integers and bool it is "
+          "The product over dim, or over all where dim is empty. Of integers and bool it is "
           "int64; with a dtype: of x as that dtype.")
       .method()
       .amp(Amp::float32)
@@ -195,9 +195,9 @@ void sums() {
 }
 
 void extremes() {
-  op("amax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+  op("amax(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor")
       .doc(
-          "The largest value over dims, or over all where dims is empty. Equal ones share the "
+          "The largest value over dim, or over all where dim is empty. Equal ones share the "
           "gradient evenly.")
       .method()
       .amp(Amp::widest)
@@ -205,9 +205,9 @@ void extremes() {
       .meaning([](Tensor x, Ints dims, bool keepdim) {
         return prim::reduce(TN_REDUCE_MAX, x, dims, keepdim);
       });
-  op("amin(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+  op("amin(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor")
       .doc(
-          "The smallest value over dims, or over all where dims is empty. Equal ones share the "
+          "The smallest value over dim, or over all where dim is empty. Equal ones share the "
           "gradient evenly.")
       .method()
       .amp(Amp::widest)
@@ -238,10 +238,10 @@ void extremes() {
 }
 
 void indices_of_extremes() {
-  op("argmax(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+  op("argmax(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor")
       .doc(
-          "The int64 index of the largest value, the first among equals, flat over dims, or over "
-          "all where dims is empty.")
+          "The int64 index of the largest value, the first among equals, flat over dim, or over "
+          "all where dim is empty.")
       .method()
       .no_gradient()
       .amp(Amp::widest)
@@ -249,10 +249,10 @@ void indices_of_extremes() {
       .meaning([](Tensor x, Ints dims, bool keepdim) {
         return prim::reduce(TN_REDUCE_ARGMAX, x, dims, keepdim);
       });
-  op("argmin(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+  op("argmin(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor")
       .doc(
-          "The int64 index of the smallest value, the first among equals, flat over dims, or over "
-          "all where dims is empty.")
+          "The int64 index of the smallest value, the first among equals, flat over dim, or over "
+          "all where dim is empty.")
       .method()
       .no_gradient()
       .amp(Amp::widest)
@@ -263,9 +263,9 @@ void indices_of_extremes() {
 }
 
 void moments_and_norms() {
-  op("var(Tensor x, int[] dims=[], int correction=1, bool keepdim=False) -> Tensor")
+  op("var(Tensor x, int[] dim=[], int correction=1, bool keepdim=False) -> Tensor")
       .doc(
-          "The variance over dims, or over all where dims is empty: squared distances from the "
+          "The variance over dim, or over all where dim is empty: squared distances from the "
           "mean, summed and divided by n - correction.")
       .method()
       .amp(Amp::float32)
@@ -277,25 +277,25 @@ void moments_and_norms() {
       .vjp([](const Vjp& call, Tensor x, Ints dims, int64_t correction,
               bool) { return var_gradient(call, x, dims, correction); },
            Reads::args);
-  op("std(Tensor x, int[] dims=[], int correction=1, bool keepdim=False) -> Tensor")
-      .doc("The square root of var(x, dims, correction, keepdim).")
+  op("std(Tensor x, int[] dim=[], int correction=1, bool keepdim=False) -> Tensor")
+      .doc("The square root of var(x, dim, correction, keepdim).")
       .method()
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, int64_t correction, bool keepdim) {
         expect_float("std", x);
         return prim::elementwise(root, var(x, dims, correction, keepdim));
       });
-  op("var_mean(Tensor x, int[] dims=[], int correction=1, bool keepdim=False) -> "
+  op("var_mean(Tensor x, int[] dim=[], int correction=1, bool keepdim=False) -> "
      "(Tensor var, Tensor mean)")
-      .doc("var(x, dims, correction, keepdim) and the mean over the same dimensions.")
+      .doc("var(x, dim, correction, keepdim) and the mean over the same dimensions.")
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, int64_t correction, bool keepdim) {
         expect_float("var_mean", x);
         return std::tuple{var(x, dims, correction, keepdim), mean_of(x, dims, keepdim)};
       });
-  op("norm(Tensor x, float p=2, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
+  op("norm(Tensor x, float p=2, int[] dim=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .doc(
-          "(sum |x|^p)^(1/p) over dims, or over all where dims is empty. Infinity: the largest "
+          "(sum |x|^p)^(1/p) over dim, or over all where dim is empty. Infinity: the largest "
           "|x|; 0: how many are not 0. With a dtype: of x as that dtype.")
       .method()
       .amp(Amp::float32)
@@ -309,8 +309,8 @@ void moments_and_norms() {
         const Dtype result = dtype ? dtype : x.dtype();
         return as_dtype(norm_of(as_dtype(x, wide(result)), p, dims, keepdim), result);
       });
-  op("logsumexp(Tensor x, int[] dims, bool keepdim=False) -> Tensor")
-      .doc("log(sum exp(x)) over dims, computed so that no exponential overflows.")
+  op("logsumexp(Tensor x, int[] dim, bool keepdim=False) -> Tensor")
+      .doc("log(sum exp(x)) over dim, computed so that no exponential overflows.")
       .method()
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, bool keepdim) { return logsumexp_of(x, dims, keepdim); })
@@ -321,9 +321,9 @@ void moments_and_norms() {
 }
 
 void truths_and_counts() {
-  op("all(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
+  op("all(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor")
       .doc(
-          "Whether all elements over dims, or over all where dims is empty, are not 0. NaN is not "
+          "Whether all elements over dim, or over all where dim is empty, are not 0. NaN is not "
           "0.")
       .method()
       .no_gradient()
@@ -331,17 +331,16 @@ void truths_and_counts() {
       .meaning([](Tensor x, Ints dims, bool keepdim) {
         return answer(x, dims, keepdim, zero_as_one, is_zero);
       });
-  op("any(Tensor x, int[] dims=[], bool keepdim=False) -> Tensor")
-      .doc(
-          "Whether any element over dims, or over all where dims is empty, is not 0. NaN is not 0.")
+  op("any(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor")
+      .doc("Whether any element over dim, or over all where dim is empty, is not 0. NaN is not 0.")
       .method()
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim) {
         return answer(x, dims, keepdim, other_as_one, is_positive);
       });
-  op("count_nonzero(Tensor x, int[] dims=[]) -> Tensor")
-      .doc("How many elements over dims, or over all where dims is empty, are not 0, as int64.")
+  op("count_nonzero(Tensor x, int[] dim=[]) -> Tensor")
+      .doc("How many elements over dim, or over all where dim is empty, are not 0, as int64.")
       .method()
       .no_gradient()
       .keeps_halves()

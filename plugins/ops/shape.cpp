@@ -365,8 +365,8 @@ void views_of_dimensions() {
       .doc("A view of length elements from start on along dim.")
       .method()
       .view(narrowed);
-  op("squeeze(Tensor(a) x, int[] dims=[]) -> Tensor(a)")
-      .doc("A view of x without those of dims, or of all dimensions, that have size 1.")
+  op("squeeze(Tensor(a) x, int[] dim=[]) -> Tensor(a)")
+      .doc("A view of x without those of dim, or of all dimensions, that have size 1.")
       .method()
       .view(squeezed);
   op("unsqueeze(Tensor(a) x, int dim) -> Tensor(a)")

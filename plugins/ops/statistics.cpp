@@ -287,17 +287,17 @@ Tensor renorm_of(const Tensor& x, double p, int64_t dim, double maxnorm) {
 }
 
 void sums_of_numbers() {
-  op("nansum(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
+  op("nansum(Tensor x, int[] dim=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .method()
-      .doc("sum(x, dims, keepdim, dtype) with 0 in the place of NaN.")
+      .doc("sum(x, dim, keepdim, dtype) with 0 in the place of NaN.")
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
         return sum(x.dtype().is_float() ? prim::elementwise(nan_as_zero, x) : x, dims, keepdim,
                    dtype);
       });
-  op("nanmean(Tensor x, int[] dims=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
+  op("nanmean(Tensor x, int[] dim=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .method()
-      .doc("The mean over dims of the elements that are not NaN; NaN where all are.")
+      .doc("The mean over dim of the elements that are not NaN; NaN where all are.")
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
         expect_float("nanmean", x);
@@ -314,9 +314,9 @@ void sums_of_numbers() {
         const Sizes dims = dim ? Sizes{*dim} : Sizes{};
         return std::tuple{amin(x, dims, keepdim), amax(x, dims, keepdim)};
       });
-  op("std_mean(Tensor x, int[] dims=[], int correction=1, bool keepdim=False) -> "
+  op("std_mean(Tensor x, int[] dim=[], int correction=1, bool keepdim=False) -> "
      "(Tensor std, Tensor mean)")
-      .doc("std(x, dims, correction, keepdim) and the mean over the same dimensions.")
+      .doc("std(x, dim, correction, keepdim) and the mean over the same dimensions.")
       .amp(Amp::float32)
       .meaning([](Tensor x, Ints dims, int64_t correction, bool keepdim) {
         expect_float("std_mean", x);

@@ -162,7 +162,8 @@ std::string comment_lines(std::string_view text, std::string_view indent) {
 // defaults that are positional; what follows is named.
 struct FaceWriter::Shape {
   size_t required, tensors, positional, all;
-  // Either way: the one default of a layer, and those of an op that has few or is a method.
+  // All that is not required has a name, too: the one default of a layer, and those of an op that
+  // takes some by position.
   bool by_name_too = false;
 
   explicit Shape(const FaceEntry& entry) {
@@ -182,11 +183,7 @@ struct FaceWriter::Shape {
     while (counted > required && is_dtype_or_device(arguments[counted - 1])) --counted;
     const bool few = counted - required <= 2 || counted - std::min(tensors, counted) <= 1;
     positional = entry.method || few ? all : tensors;
-    if (required == 0 || required == all || positional < all) return;
-    // Not where {} stands for a list, or, of few, for None or for no tensor.
-    const std::string& first = arguments[required].type;
-    const bool is_list = first.ends_with("[]") || first == "int[]|str";
-    by_name_too = !is_list && (!few || !first.ends_with('?'));
+    by_name_too = required > 0 && positional > required;
   }
 };
 
@@ -204,17 +201,17 @@ std::string FaceWriter::type(const FaceEntry& entry, const FaceArgument& argumen
   if (t == "str") return prefix_ + "TextRef";
   if (t == "object[]") return "const std::vector<" + prefix_ + "Object>&";
   if (t.starts_with("object")) return "const " + prefix_ + "Object&";
-  return member(argument);
+  return member(entry, argument);
 }
 
 // What owns such a value.
-std::string FaceWriter::member(const FaceArgument& argument) const {
+std::string FaceWriter::member(const FaceEntry& entry, const FaceArgument& argument) const {
   const std::string& t = argument.type;
   if (t.ends_with("?") &&
       (t == "int?" || t == "float?" || t == "bool?" || t == "number?" || t == "str?")) {
     FaceArgument one = argument;
     one.type.pop_back();
-    return "std::optional<" + member(one) + ">";
+    return "std::optional<" + member(entry, one) + ">";
   }
   if (t == "int") return prefix_ + "Int";
   if (t == "float") return prefix_ + "Float";
@@ -227,7 +224,8 @@ std::string FaceWriter::member(const FaceArgument& argument) const {
   if (t == "int[]|str") return prefix_ + "IntsOrText";
   if (t.starts_with("int[]")) return prefix_ + "KeptInts";
   if (t.starts_with("float[]")) return prefix_ + "KeptFloats";
-  if (t == "Tensor" || t == "Tensor?") return prefix_ + "Tensor";
+  if (t == "Tensor" || t == "Tensor?")
+    return prefix_ + (entry.operands && !argument.written ? "KeptOperand" : "Tensor");
   if (t.starts_with("Tensor")) return "std::vector<" + prefix_ + "Tensor>";
   if (t == "object[]") return "std::vector<" + prefix_ + "Object>";
   return prefix_ + "Object";
@@ -284,8 +282,10 @@ std::string FaceWriter::options(std::string* its_name, const FaceEntry& entry, s
   std::string members;
   for (size_t i = first; i < entry.schema.arguments.size(); ++i) {
     const FaceArgument& argument = entry.schema.arguments[i];
-    members +=
-        fmt::format("  {} {} = {};\n", member(argument), argument.name, default_text(argument));
+    const std::string its_member = member(entry, argument);
+    const bool is_operand = its_member.ends_with("Operand");
+    members += fmt::format("  {} {} = {};\n", its_member, argument.name,
+                           is_operand ? prefix_ + "none" : default_text(argument));
   }
   std::string& name = *its_name;
   if (std::ranges::any_of(known_options_, [&](const auto& known) {
@@ -322,33 +322,41 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
     values.push_back((i < shape.positional ? "" : "options.") + arguments[i].name);
 
   std::string struct_name = options_name(entry.schema.name);
-  if (shape.positional == shape.all && entry.plain < shape.all) {
-    // A call without the options of variants brings no defaults, which the host would look at.
-    const auto plain = static_cast<ptrdiff_t>(entry.plain);
-    function(parameters(entry, 0, entry.plain, true),
-             call(entry, {values.begin(), values.begin() + plain}));
-    function(with(parameters(entry, 0, entry.plain + 1, false),
-                  parameters(entry, entry.plain + 1, shape.all, true)),
+  if (shape.positional < shape.all) {
+    text += options(&struct_name, entry, shape.by_name_too ? shape.required : shape.positional);
+    // What the options have, too, stands in one of the two.
+    for (size_t i = shape.required; i < shape.positional; ++i) {
+      values[i] = fmt::format("{0}detail::one_of(\"{1}\", \"{2}\", {2}, options.{2})", prefix_,
+                              entry.schema.name, arguments[i].name);
+    }
+    function(with(parameters(entry, 0, shape.positional, true),
+                  "const " + struct_name + "& options = {}"),
              call(entry, values));
-    return text;
-  }
-  if (shape.positional == shape.all) {
-    function(parameters(entry, 0, shape.all, true), call(entry, values));
+    if (!shape.by_name_too) return text;
+  } else {
+    if (entry.plain < shape.all) {
+      // A call without the options of variants brings no defaults, which the host would look at.
+      const auto plain = static_cast<ptrdiff_t>(entry.plain);
+      function(parameters(entry, 0, entry.plain, true),
+               call(entry, {values.begin(), values.begin() + plain}));
+      function(with(parameters(entry, 0, entry.plain + 1, false),
+                    parameters(entry, entry.plain + 1, shape.all, true)),
+               call(entry, values));
+    } else {
+      function(parameters(entry, 0, shape.all, true), call(entry, values));
+    }
     if (!shape.by_name_too) return text;
     text += options(&struct_name, entry, shape.required);
-    for (size_t i = shape.required; i < shape.all; ++i) values[i] = "options." + values[i];
-    function(
-        with(parameters(entry, 0, shape.required, false), "const " + struct_name + "& options"),
-        call(entry, values));
-    return text;
   }
-  text += options(&struct_name, entry, shape.positional);
-  function(
-      with(parameters(entry, 0, shape.positional, true), "const " + struct_name + "& options = {}"),
-      call(entry, values));
-  if (shape.tensors > shape.required && shape.positional > shape.required) {
-    // Without the optional tensors.
-    for (size_t i = shape.required; i < shape.tensors; ++i) values[i] = prefix_ + "Tensor()";
+  for (size_t i = shape.required; i < shape.all; ++i) values[i] = "options." + arguments[i].name;
+  // A layer has one default, for which nobody writes {}. Of an op {} stands for a list, for None or
+  // for no tensor: it makes options only where no other function takes it, since this one is a
+  // template.
+  if (entry.kind == FaceEntry::Kind::op) {
+    text += fmt::format("template <std::same_as<{0}> O = {0}>\n", struct_name);
+    function(with(parameters(entry, 0, shape.required, false), "const O& options"),
+             call(entry, values));
+  } else {
     function(
         with(parameters(entry, 0, shape.required, false), "const " + struct_name + "& options"),
         call(entry, values));

@@ -55,7 +55,7 @@ class FaceWriter {
   bool is_incomplete(const FaceEntry& entry, size_t i) const;
   std::vector<size_t> method_forms(const FaceEntry& entry) const;
   std::string type(const FaceEntry& entry, const FaceArgument& argument) const;
-  std::string member(const FaceArgument& argument) const;
+  std::string member(const FaceEntry& entry, const FaceArgument& argument) const;
   std::string result(const FaceEntry& entry) const;
   std::string parameters(const FaceEntry& entry, size_t first, size_t last, bool defaults) const;
   std::string parameter(const FaceEntry& entry, size_t i, bool with_default) const;

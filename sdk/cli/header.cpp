@@ -106,7 +106,7 @@ Space space_of(const std::string& name) {
 std::string assembled(const std::string& about, const std::vector<std::string>& includes,
                       const Space& space, const std::string& body) {
   std::string text = comment_lines(about) + "#pragma once\n\n";
-  for (const char* name : {"cstdint", "optional", "string", "tuple", "vector"})
+  for (const char* name : {"concepts", "cstdint", "optional", "string", "tuple", "vector"})
     text += fmt::format("#include <{}>\n", name);
   text += "\n";
   for (const std::string& name : includes) text += fmt::format("#include \"tenon/{}\"\n", name);

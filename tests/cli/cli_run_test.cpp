@@ -1,125 +1,23 @@
-// tenon train --run DIR: config, log, checkpoints, TensorBoard's file and the report; and the files of
-// SummaryWriter, read as their format says.
+// tenon train --run DIR: config, log, checkpoints, TensorBoard's file and the report.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <thread>
 
 #include <nlohmann/json.hpp>
 
 #include "cli_support.h"
-#include "tenon/tensorboard.hpp"
+#include "event_files.h"
 
 namespace cli {
 namespace {
 
 using nlohmann::json;
 
-// Messages of Protocol Buffers: field number and contents.
-struct Field {
-  uint64_t number, varint = 0;
-  std::string bytes;
-};
-uint64_t varint_at(const std::string& data, size_t* at) {
-  uint64_t value = 0;
-  for (int shift = 0;; shift += 7) {
-    const auto byte = static_cast<uint8_t>(data.at((*at)++));
-    value |= uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) return value;
-  }
-}
-std::vector<Field> fields_of(const std::string& message) {
-  std::vector<Field> fields;
-  for (size_t at = 0; at < message.size();) {
-    const uint64_t key = varint_at(message, &at);
-    Field field{key >> 3};
-    const auto take = [&](size_t n) {
-      field.bytes = message.substr(at, n);
-      EXPECT_EQ(field.bytes.size(), n);
-      at += n;
-    };
-    switch (key & 7) {
-      case 0:
-        field.varint = varint_at(message, &at);
-        break;
-      case 1:
-        take(8);
-        break;
-      case 5:
-        take(4);
-        break;
-      default: {
-        EXPECT_EQ(key & 7, 2u);
-        const uint64_t n = varint_at(message, &at);
-        take(n);
-      }
-    }
-    fields.push_back(std::move(field));
-  }
-  return fields;
-}
-
-struct Scalar {
-  int64_t step;
-  std::string name;
-  float value;
-};
-struct Events {
-  std::string version;
-  std::vector<Scalar> scalars;
-  std::vector<int64_t> starts;  // steps of session logs
-};
-
-template <typename T>
-T number_at(const std::string& data, size_t at) {
-  T value;
-  std::memcpy(&value, data.substr(at, sizeof(T)).data(), sizeof(T));
-  return value;
-}
-void expect_crc(const std::string& data, uint32_t masked) {
-  const uint32_t rotated = masked - 0xa282ead8u;
-  EXPECT_EQ(rotated >> 17 | rotated << 15, tenon::detail::crc32c(data));
-}
-
-Events events_of(const std::string& file) {
-  const std::string data = read(file);
-  Events events;
-  for (size_t at = 0; at < data.size();) {
-    const auto length = number_at<uint64_t>(data, at);
-    expect_crc(data.substr(at, 8), number_at<uint32_t>(data, at + 8));
-    const std::string message = data.substr(at + 12, length);
-    expect_crc(message, number_at<uint32_t>(data, at + 12 + length));
-    at += 16 + length;
-    int64_t step = 0;
-    for (const Field& field : fields_of(message)) {
-      if (field.number == 2) step = static_cast<int64_t>(field.varint);
-      if (field.number == 3) events.version = field.bytes;
-      if (field.number == 7) events.starts.push_back(step);
-      if (field.number != 5) continue;
-      Scalar scalar{step, "", 0};
-      for (const Field& inner : fields_of(fields_of(field.bytes).at(0).bytes)) {
-        if (inner.number == 1) scalar.name = inner.bytes;
-        if (inner.number == 2) scalar.value = number_at<float>(inner.bytes, 0);
-      }
-      events.scalars.push_back(scalar);
-    }
-  }
-  return events;
-}
-
 struct CliRun : CliTest {
-  std::vector<std::string> event_files(const std::string& folder) const {
-    std::vector<std::string> files;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      const std::string name = entry.path().filename().string();
-      if (name.starts_with("events.out.tfevents.")) files.push_back(entry.path().string());
-    }
-    return files;
-  }
   std::vector<json> log_of(const std::string& folder) const {
     std::vector<json> lines;
     std::istringstream text(read(fs::path(folder) / "log.jsonl"));
@@ -127,38 +25,6 @@ struct CliRun : CliTest {
     return lines;
   }
 };
-
-// RFC 3720, B.4.
-TEST(SummaryWriter, Crc32cHasTheValuesOfTheStandard) {
-  EXPECT_EQ(tenon::detail::crc32c("123456789"), 0xe3069283u);
-  EXPECT_EQ(tenon::detail::crc32c(std::string(32, '\0')), 0x8a9136aau);
-  EXPECT_EQ(tenon::detail::crc32c(std::string(32, '\xff')), 0x62a8ab43u);
-}
-
-TEST_F(CliRun, NumbersAreWrittenByNameAndStep) {
-  tenon::SummaryWriter writer(path("runs/a"), 7), other(path("runs/a"));
-  EXPECT_NE(writer.path(), other.path());
-  writer.add_scalar("loss/train", 0.5, 300);
-  writer.add_scalar("", -1e30, INT64_MAX);
-  writer.flush();
-  const Events events = events_of(writer.path());
-  EXPECT_EQ(events.version, "brain.Event:2");
-  EXPECT_EQ(events.starts, std::vector<int64_t>{7});
-  ASSERT_EQ(events.scalars.size(), 2u);
-  EXPECT_EQ(events.scalars[0].name, "loss/train");
-  EXPECT_EQ(events.scalars[0].step, 300);
-  EXPECT_EQ(events.scalars[0].value, 0.5f);
-  EXPECT_EQ(events.scalars[1].step, INT64_MAX);
-  EXPECT_EQ(events.scalars[1].value, -1e30f);
-  EXPECT_TRUE(events_of(other.path()).starts.empty());
-  write("file", "");
-  try {
-    tenon::SummaryWriter none(path("file"));
-    FAIL();
-  } catch (const tenon::Error& error) {
-    EXPECT_HAS(error.what(), "file: the folder cannot be made: ");
-  }
-}
 
 TEST_F(CliRun, AFolderHasAllOfARun) {
   const std::string file = training({}), folder = path("run");
@@ -177,14 +43,14 @@ TEST_F(CliRun, AFolderHasAllOfARun) {
     EXPECT_TRUE(log[2].at(name).is_number()) << name;
   EXPECT_TRUE(log[3].at("final").at("test_accuracy").is_number());
 
-  const std::vector<std::string> files = event_files(folder);
+  const std::vector<std::string> files = event_files::files_in(folder);
   ASSERT_EQ(files.size(), 1u);
   int losses = 0;
-  for (const Scalar& s : events_of(files[0]).scalars) {
-    if (s.name != "loss") continue;
+  for (const event_files::Value& s : event_files::events_of(files[0]).values) {
+    if (s.tag != "loss") continue;
     const json& line = log.at(static_cast<size_t>(losses++));
     EXPECT_EQ(s.step, line.at("step"));
-    EXPECT_EQ(s.value, static_cast<float>(line.at("loss").get<double>()));
+    EXPECT_EQ(s.number(), static_cast<float>(line.at("loss").get<double>()));
   }
   EXPECT_EQ(losses, 3);
 
@@ -237,7 +103,7 @@ TEST_F(CliRun, ARunGoesOnInItsFolder) {
   ASSERT_EQ(lines.size(), 5u);
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(lines[i].at("step"), 24 * (i + 1));
   EXPECT_LT(lines[2].at("loss").get<double>(), 10);
-  EXPECT_EQ(event_files(folder).size(), 2u);
+  EXPECT_EQ(event_files::files_in(folder).size(), 2u);
   write("file", "no folder");
   const Outcome bad = tenon("train " + file + " --epochs 1 --run " + path("file"));
   EXPECT_EQ(bad.code, 1);

@@ -211,7 +211,7 @@ TEST(Methods, PlacesAndTheirFormsInPlace) {
 TEST(Methods, TheirFunctionsTakeOptionsByNameToo) {
   const Tensor x = tn::tensor({{1.0, 5.0, 3.0}, {4.0, 2.0, 6.0}});
   expect_near(std::get<0>(tn::topk(x, 1, {.largest = false})), {1, 2});
-  expect_near(tn::norm(x, {.p = 1, .dims = 1}), {9, 12});
+  expect_near(tn::norm(x, {.p = 1, .dim = 1}), {9, 12});
   expect_near(tn::nan_to_num(x / 0, {.posinf = 7}), {7, 7, 7, 7, 7, 7});
   expect_near(tn::diff(x, {.prepend = tn::zeros({2, 1})}), {1, 4, -2, 4, -2, 4});
   expect_near(tn::diff(x, 1, 0), {3, -3, 3});

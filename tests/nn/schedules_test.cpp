@@ -35,6 +35,8 @@ TEST(Schedules, StepsHaveTheRatesOfPyTorch) {
   expect_rates(optim::StepLR(3, 0.5), {0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.025, 0.025});
   EXPECT_DOUBLE_EQ(optim::StepLR(30).at(60, 0.1), 0.001);
   expect_rates(optim::MultiStepLR({2, 5}), {0.1, 0.1, 0.01, 0.01, 0.01, 0.001, 0.001});
+  expect_rates(optim::StepLR(1, {.gamma = 0.5}), {0.1, 0.05, 0.025});
+  expect_rates(optim::MultiStepLR({1}, {.gamma = 0.5}), {0.1, 0.05, 0.05});
   expect_rates(optim::MultiStepLR({5, 2, 2}, 0.5), {0.1, 0.1, 0.025, 0.025, 0.025, 0.0125});
 }
 

@@ -226,6 +226,38 @@ TEST_F(Spellings, OtherNamesAreCallsOfTheirOps) {
     EXPECT_TRUE(pairs[i].first.equal(pairs[i].second)) << "number " << i;
 }
 
+TEST_F(Spellings, ClampIsClip) {
+  const Tensor x = tn::tensor({-2.0, 0.5, 3.0});
+  EXPECT_TRUE(tn::clip(x, {.max = 1}).equal(tn::clamp(x, tn::none, 1)));
+  x.clip_(-1, 1);
+  EXPECT_TRUE(x.equal(tn::tensor({-1.0, 0.5, 1.0})));
+}
+
+TEST_F(Spellings, BytesAndPromotion) {
+  const Tensor x = tn::zeros({2, 3}, tn::float64);
+  EXPECT_EQ(x.element_size(), 8);
+  EXPECT_EQ(x.nbytes(), 48);
+  EXPECT_EQ(tn::promote_types(tn::float16, tn::bfloat16), tn::float32);
+}
+
+TEST_F(Spellings, ShapesBroadcast) {
+  using Sizes = std::vector<int64_t>;
+  EXPECT_EQ(tn::broadcast_shapes({{2, 1}, {3}, {1, 1, 1}}), (Sizes{1, 2, 3}));
+  EXPECT_EQ(tn::broadcast_shapes({{0}, {1}}), (Sizes{0}));
+  EXPECT_EQ(tn::broadcast_shapes({{}, {}}), Sizes{});
+  EXPECT_EQ(tn::broadcast_shapes({tn::ones({4, 1}).sizes(), Sizes{1, 5}}), (Sizes{4, 5}));
+  EXPECT_EQ(message_of([] {
+              tn::broadcast_shapes({{2, 3}, {4, 3}});
+            }),
+            "broadcast_shapes: 4 and 2 meet in dimension -2, expected the same or 1");
+  EXPECT_EQ(message_of([] {
+              tn::broadcast_shapes({{2, 0}, {3}});
+            }),
+            "broadcast_shapes: 3 and 0 meet in dimension -1, expected the same or 1");
+  EXPECT_EQ(message_of([] { tn::broadcast_shapes({{-1}}); }),
+            "broadcast_shapes: a size is -1, expected 0 or more");
+}
+
 TEST_F(Spellings, DtypesSayWhatTheyHold) {
   struct Floats {
     tn::Dtype dtype;

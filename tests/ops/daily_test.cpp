@@ -69,14 +69,14 @@ TEST(Matrices, SayWhatTheyRefuse) {
        },
        "addbmm: a is [2, 3, 4], b is [3, 4, 2]; expected [batch, m, k] and [batch, k, n]"},
       {[](tn::Device d) {
-         tn::matrix_norm(zeros_on(d, {2, 3}), {.p = 2});
+         tn::matrix_norm(zeros_on(d, {2, 3}), {.ord = 2});
        },
-       "matrix_norm: p is 2, expected None (Frobenius), 1, -1, inf or -inf; others need singular "
+       "matrix_norm: ord is 2, expected None (Frobenius), 1, -1, inf or -inf; others need singular "
        "values"},
       {[](tn::Device d) {
-         tn::matrix_norm(zeros_on(d, {2, 3}), {.dims = 0});
+         tn::matrix_norm(zeros_on(d, {2, 3}), {.dim = 0});
        },
-       "matrix_norm: dims are [0] for x of [2, 3], expected two different dimensions"},
+       "matrix_norm: dim is [0] for x of [2, 3], expected two different dimensions"},
       {[](tn::Device d) { tn::multi_dot({zeros_on(d, {2})}); },
        "multi_dot: 1 tensors, expected at least 2"},
       {[](tn::Device d) {

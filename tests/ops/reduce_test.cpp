@@ -119,11 +119,11 @@ const std::vector<Row>& rows() {
        {2.1213203435596424, 4.949747468305833, 2.1213203435596424},
        {3}},
       {"var_mean's var",
-       nth<0>([](const Tensor& x) { return tn::var_mean(x, {.dims = 1}); }),
+       nth<0>([](const Tensor& x) { return tn::var_mean(x, {.dim = 1}); }),
        {17.333333333333332, 4},
        {2}},
       {"var_mean's mean",
-       nth<1>([](const Tensor& x) { return tn::var_mean(x, {.dims = 1, .keepdim = true}); }),
+       nth<1>([](const Tensor& x) { return tn::var_mean(x, {.dim = 1, .keepdim = true}); }),
        {-1 / 3.0, 2},
        {2, 1}},
       {"norm", of([](const Tensor& x) { return tn::norm(x); }), {7.416198487095663}, {}},
@@ -450,7 +450,7 @@ TEST(Reduce, ATensorWithoutDimensionsHasOneAllTheSame) {
       {"var", [](const Tensor& x, int64_t d) { return tn::var(x, d, 0); }, 0, 0},
       {"var_mean",
        [](const Tensor& x, int64_t d) {
-         return std::get<1>(tn::var_mean(x, {.dims = d, .correction = 0}));
+         return std::get<1>(tn::var_mean(x, {.dim = d, .correction = 0}));
        },
        1.5, 1},
       {"norm", [](const Tensor& x, int64_t d) { return tn::norm(x, 2, d, true); }, 1.5, 1},

@@ -162,10 +162,13 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <tenon/early_stopping.hpp>
 #include <tenon/elf.hpp>
 #include <tenon/functional.hpp>
+#include <tenon/functional_call.hpp>
+#include <tenon/fusion.hpp>
 #include <tenon/gradcheck.hpp>
 #include <tenon/graph.hpp>
 #include <tenon/halves.hpp>
 #include <tenon/linalg.hpp>
+#include <tenon/masked.hpp>
 #include <tenon/messages.hpp>
 #include <tenon/metrics.hpp>
 #include <tenon/parametrizations.hpp>
@@ -175,6 +178,8 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <tenon/profiler.hpp>
 #include <tenon/prune.hpp>
 #include <tenon/sequences.hpp>
+#include <tenon/signal.hpp>
+#include <tenon/special.hpp>
 #include <tenon/summary.hpp>
 #include <tenon/tenon.hpp>
 #include <tenon/tensorboard.hpp>

@@ -73,6 +73,7 @@ struct iinfo {
 
 // PyTorch's promotion, of tensors with dimensions.
 inline Dtype promote(Dtype a, Dtype b) { return {detail::api.tensor->promote(a.value, b.value)}; }
+inline Dtype promote_types(Dtype a, Dtype b) { return promote(a, b); }
 
 // A set of dtypes: `float32 | float64`.
 struct Dtypes {

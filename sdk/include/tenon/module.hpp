@@ -301,6 +301,10 @@ class Made : public Object {
                      }
                      return copy;
                    });
+    } else if (!detail::Cloner::has_method(*this, "clone")) {
+      this->method(detail::Cloner::kOfModules, [](Object& self, bool) -> Object {
+        return detail::Cloner::made_by_factory(self);  // refused: it has none
+      });
     }
   }
   // A copy with tensors of its own: constructed anew with copies of the arguments of make<T>, with

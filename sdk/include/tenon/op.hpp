@@ -47,6 +47,15 @@ struct OpName {
 template <OpName name>
 inline constinit OpRef op{name.text};
 
+// A tensor that may be given by its place or among the options, and by neither.
+inline const Tensor& one_of(const char* op, const char* name, const Tensor& placed,
+                            const Tensor& named) {
+  if (!named.defined()) [[likely]]
+    return placed;
+  if (placed.defined()) fail(joined({op, ": ", name, " is given by its place and by its name"}));
+  return named;
+}
+
 // Takes what a call gave: R is void, a type of Unpack, a tuple or pair of these, or
 // an array of Tensor.
 template <typename R>

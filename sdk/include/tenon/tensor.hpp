@@ -157,6 +157,9 @@ class Tensor : public detail::TensorMethods {
   int64_t stride(int64_t d) const { return checked()->strides[dimension(d)]; }
   int64_t dim() const { return checked()->ndim; }
   int64_t numel() const { return checked()->numel; }
+  // Bytes: of an element, and of all.
+  int64_t element_size() const { return dtype().itemsize(); }
+  int64_t nbytes() const { return numel() * element_size(); }
   Dtype dtype() const { return {checked()->dtype}; }
   Device device() const { return checked()->device; }
   bool is_contiguous() const { return (checked()->flags & TN_TENSOR_CONTIGUOUS) != 0; }
@@ -313,6 +316,7 @@ class Tensor : public detail::TensorMethods {
   const Tensor& random_(Int high) const;
   Tensor mT() const;                            // the last two dimensions swapped
   Tensor clip(Operand min, Operand max) const;  // clamp
+  const Tensor& clip_(Operand min, Operand max) const;
   using TensorMethods::round;
   Tensor round(Int decimals) const;
   std::vector<Tensor> unbind(Int dim = 0) const;

@@ -1,167 +1,152 @@
-// Event files that TensorBoard shows: numbers by name and step. tenon.hpp does not include it.
+// Event files that TensorBoard shows: numbers, histograms, pictures, texts and hyperparameters by
+// name and step. tenon.hpp does not include it.
 //
 //   SummaryWriter writer("runs/a");
 //   writer.add_scalar("loss", loss, step);
+//   writer.add_histogram("weight", layer.tensor("weight"), step);
+//   writer.add_images("input", batch, step);
 //
-// A file is a row of records (length, CRC-32C of it, an Event message of Protocol Buffers, its CRC), as
-// TensorFlow's core/lib/io/record_writer.h and core/util/event.proto say.
+// The parts are in tensorboard/: the file, and what is written for each kind of value.
 #pragma once
 
-#include <unistd.h>
-
-#include <array>
-#include <atomic>
-#include <bit>
-#include <cerrno>
-#include <chrono>
+#include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <memory>
+#include <map>
 #include <string>
 #include <string_view>
-#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "tenon/base.hpp"
 #include "tenon/messages.hpp"
+#include "tenon/tensor.hpp"
+#include "tenon/tensorboard/event_file.hpp"
+#include "tenon/tensorboard/histogram.hpp"
+#include "tenon/tensorboard/hparams.hpp"
+#include "tenon/tensorboard/picture.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
-namespace detail {
 
-// Castagnoli's polynomial, bits reversed (RFC 3720, appendix B.4).
-inline uint32_t crc32c(std::string_view bytes) {
-  static const auto table = [] {
-    std::array<uint32_t, 256> t{};
-    for (uint32_t i = 0; i < 256; ++i) {
-      uint32_t crc = i;
-      for (int k = 0; k < 8; ++k) crc = crc >> 1 ^ (0x82f63b78u & (0u - (crc & 1)));
-      t[i] = crc;
-    }
-    return t;
-  }();
-  uint32_t crc = ~0u;
-  for (const char byte : bytes) crc = crc >> 8 ^ table[(crc ^ uint8_t(byte)) & 0xff];
-  return ~crc;
-}
-
-// Fields of a message of Protocol Buffers.
-class ProtoMessage {
- public:
-  ProtoMessage& varint(uint32_t field, uint64_t value) {
-    key(field, 0);
-    return raw_varint(value);
-  }
-  ProtoMessage& number(uint32_t field, double value) {
-    key(field, 1);
-    return fixed(std::bit_cast<uint64_t>(value), 8);
-  }
-  ProtoMessage& number(uint32_t field, float value) {
-    key(field, 5);
-    return fixed(std::bit_cast<uint32_t>(value), 4);
-  }
-  ProtoMessage& bytes(uint32_t field, std::string_view value) {
-    key(field, 2);
-    raw_varint(value.size());
-    text_ += value;
-    return *this;
-  }
-  ProtoMessage& fixed(uint64_t value, int n) {  // little-endian, without a key
-    for (int i = 0; i < n; ++i) text_ += char(value >> (8 * i) & 0xff);
-    return *this;
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  void key(uint32_t field, uint32_t wire_type) { raw_varint(field << 3 | wire_type); }
-  ProtoMessage& raw_varint(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) text_ += char((value & 0x7f) | 0x80);
-    text_ += char(value);
-    return *this;
-  }
-  std::string text_;
-};
-
-}  // namespace detail
-
-// torch.utils.tensorboard's, for numbers. One thread at a time. Errors name the file.
+// torch.utils.tensorboard's. One thread at a time. Tensors may lie on any device: what is written
+// of them is copied to the host, and the writer keeps none. Tags with '/' are shown in groups.
+// Errors name the method and the tag, or the file; one that is about the arguments is thrown before
+// anything is written.
 class SummaryWriter {
  public:
-  // Makes the folder, and a file in it whose name no other writer has. What the folder's older files
-  // have of steps from `purge_step` on is hidden: for a training that goes on from there.
-  explicit SummaryWriter(const std::string& log_dir, int64_t purge_step = -1) {
-    namespace fs = std::filesystem;
-    std::error_code failed;
-    fs::create_directories(log_dir, failed);
-    if (failed) {
-      fail(detail::joined(
-          {messages::printable(log_dir), ": the folder cannot be made: ", failed.message()}));
+  // Makes the folder, and a file in it whose name no other writer has. What the folder's older
+  // files have of steps from `purge_step` on is hidden: for a training that goes on from there.
+  explicit SummaryWriter(const std::string& log_dir, int64_t purge_step = -1)
+      : log_dir_(log_dir), purge_step_(purge_step), file_(log_dir, purge_step) {}
+
+  // Stored as float32, as TensorBoard does.
+  void add_scalar(std::string_view tag, double value, int64_t step) {
+    expect_ready("add_scalar", tag);
+    file_.add(tag, number(value), step);
+  }
+  // Curves in one chart: add_scalars("loss", {{"train", a}, {"test", b}}, step). As in PyTorch,
+  // each has a folder of its own, here runs/a/loss_train and runs/a/loss_test, and keeps a file
+  // open there.
+  void add_scalars(std::string_view main_tag,
+                   const std::vector<std::pair<std::string, double>>& scalars, int64_t step) {
+    expect_ready("add_scalars", main_tag);
+    detail::expect_names("add_scalars", "the name of a number", scalars);
+    std::string prefix(main_tag);
+    std::ranges::replace(prefix, '/', '_');
+    for (const auto& [name, value] : scalars) {
+      const std::string folder = detail::joined({log_dir_, "/", prefix, "_", name});
+      series_.try_emplace(folder, folder, purge_step_)
+          .first->second.add(main_tag, number(value), step);
     }
-    static std::atomic<int> counter = 0;
-    char host[256] = "localhost";
-    ::gethostname(host, sizeof(host) - 1);
-    path_ = (fs::path(log_dir) /
-             detail::joined({"events.out.tfevents.", std::to_string(int64_t(now())), ".", host, ".",
-                             std::to_string(::getpid()), ".", std::to_string(counter++)}))
-                .string();
-    file_.reset(std::fopen(path_.c_str(), "wbxe"));
-    if (!file_) refuse("the file cannot be made", errno);
-    record(event(0).bytes(3, "brain.Event:2"));
-    constexpr uint64_t kStart = 1;  // SessionLog.SessionStatus
-    if (purge_step >= 0) {
-      const detail::ProtoMessage session = detail::ProtoMessage().varint(1, kStart);
-      record(event(purge_step).bytes(7, session.text()));
-    }
-    flush();
+  }
+  // How the elements of a tensor of any sizes and dtype are distributed. NaN and infinite ones are
+  // left out, for TensorBoard draws from the least to the greatest one.
+  void add_histogram(std::string_view tag, const Tensor& values, int64_t step,
+                     const HistogramBins& bins = "tensorflow") {
+    expect_ready("add_histogram", tag);
+    file_.add(tag, detail::histogram_summary(tag, values, bins), step);
+  }
+  // A picture, of uint8, or of floats or bools from 0 to 1, with 1 to 4 channels: gray, gray and
+  // alpha, RGB, or RGBA. `dataformats` says which dimension is which: "CHW", "HWC", "HW". It is
+  // stored without compression.
+  void add_image(std::string_view tag, const Tensor& image, int64_t step,
+                 std::string_view dataformats = "CHW") {
+    add_picture("add_image", tag, image, step, dataformats);
+  }
+  // The pictures of a batch as one, in rows of eight.
+  void add_images(std::string_view tag, const Tensor& images, int64_t step,
+                  std::string_view dataformats = "NCHW") {
+    add_picture("add_images", tag, images, step, dataformats);
+  }
+  // Shown as Markdown. Its tag has "/text_summary" at its end, as PyTorch's.
+  void add_text(std::string_view tag, std::string_view text, int64_t step) {
+    expect_ready("add_text", tag);
+    detail::expect_utf8("add_text", "the text", text);
+    constexpr uint64_t kString = 7;  // DataType
+    const detail::ProtoMessage size = detail::ProtoMessage().varint(1, 1);
+    detail::ProtoMessage tensor, value;
+    tensor.varint(1, kString).message(2, detail::ProtoMessage().message(2, size)).bytes(8, text);
+    value.message(8, tensor).fields_of(detail::plugin_summary("text", {}));
+    file_.add(detail::joined({tag, "/text_summary"}), value, step);
+  }
+  // A row of the table HPARAMS: the hyperparameters of a training and what came of it, as
+  // add_hparams({{"lr", 0.1}, {"optimizer", "Adam"}}, {{"accuracy", 0.9}}). As in PyTorch it is a
+  // run of its own, in a folder below the writer's.
+  void add_hparams(const std::vector<std::pair<std::string, Hparam>>& hparams,
+                   const std::vector<std::pair<std::string, double>>& metrics,
+                   const HparamsOptions& options = {}) {
+    expect_open("add_hparams");
+    detail::expect_names("add_hparams", "the name of a hyperparameter", hparams);
+    detail::expect_names("add_hparams", "the name of a metric", metrics);
+    const auto summaries = detail::hparams_summaries(hparams, metrics);
+    const std::string name =
+        options.run_name.empty() ? detail::number_text(detail::wall_time()) : options.run_name;
+    detail::EventFile file((std::filesystem::path(log_dir_) / name).string());
+    for (const auto& [tag, value] : summaries) file.add(tag, value, options.global_step);
+    for (const auto& [tag, value] : metrics) file.add(tag, number(value), options.global_step);
+    file.close();
   }
 
-  // Names with '/' are shown in groups. Stored as float32, as TensorBoard does.
-  void add_scalar(std::string_view name, double value, int64_t step) {
-    const detail::ProtoMessage one = detail::ProtoMessage().bytes(1, name).number(2, float(value));
-    record(event(step).bytes(5, detail::ProtoMessage().bytes(1, one.text()).text()));
-  }
   // Everything added so far can be read by others afterwards.
   void flush() {
-    if (std::fflush(file_.get()) != 0) refuse("it cannot be written", errno);
+    file_.flush();
+    for (auto& [folder, file] : series_) file.flush();
   }
-  const std::string& path() const { return path_; }
+  // Flushes, and ends the files: nothing can be added afterwards. A destructor does the same, but
+  // tells of no error. A second time does nothing.
+  void close() {
+    file_.close();
+    for (auto& [folder, file] : series_) file.close();
+  }
+  const std::string& path() const { return file_.path(); }
+  const std::string& get_logdir() const { return log_dir_; }
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-
-  static double now() {
-    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
-        .count();
+  static detail::ProtoMessage number(double value) {
+    return detail::ProtoMessage().number(2, float(value));
   }
-  static detail::ProtoMessage event(int64_t step) {
-    return detail::ProtoMessage().number(1, now()).varint(2, uint64_t(step));
+  void expect_open(std::string_view method) const {
+    if (file_.is_open()) return;
+    fail(detail::joined({method, ": the writer of ", messages::printable(log_dir_),
+                         " is closed, expected an open one"}),
+         TN_FAILED_PRECONDITION);
   }
-  void record(const detail::ProtoMessage& message) {
-    const std::string& data = message.text();
-    detail::ProtoMessage length, whole;
-    length.fixed(data.size(), 8);
-    whole.fixed(data.size(), 8).fixed(masked(length.text()), 4);
-    const std::string head = whole.text(),
-                      tail = detail::ProtoMessage().fixed(masked(data), 4).text();
-    for (const std::string* part : {&head, &data, &tail}) {
-      if (std::fwrite(part->data(), 1, part->size(), file_.get()) != part->size())
-        refuse("it cannot be written", errno);
-    }
+  void expect_ready(std::string_view method, std::string_view tag) const {
+    expect_open(method);
+    detail::expect_name(method, "the tag", tag);
   }
-  // A CRC of data that has CRCs in it is no good, so records keep another number.
-  static uint32_t masked(const std::string& data) {
-    const uint32_t crc = detail::crc32c(data);
-    return (crc >> 15 | crc << 17) + 0xa282ead8u;
-  }
-  [[noreturn]] void refuse(const char* what, int error) const {
-    fail(detail::joined({messages::printable(path_), ": ", what, ": ", std::strerror(error)}));
+  void add_picture(std::string_view method, std::string_view tag, const Tensor& image, int64_t step,
+                   std::string_view dataformats) {
+    expect_ready(method, tag);
+    const detail::Picture picture = detail::picture_of(method, tag, image, dataformats);
+    file_.add(tag, detail::picture_summary(picture), step);
   }
 
-  std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  std::string log_dir_;
+  int64_t purge_step_;
+  detail::EventFile file_;
+  std::map<std::string, detail::EventFile> series_;  // by folder
 };
 
 }  // namespace v0

@@ -73,6 +73,18 @@ class Operand {
   tn_value value_;
 };
 
+// The same as a member of options: it holds its tensor.
+class KeptOperand : public Operand {
+ public:
+  template <typename T>
+  requires(std::is_convertible_v<T, Operand> &&
+           !std::is_base_of_v<KeptOperand, std::remove_cvref_t<T>>) KeptOperand(T&& value)
+      : Operand(std::forward<T>(value)), tensor_(tensor()) {}
+
+ private:
+  Tensor tensor_;
+};
+
 // A number where a schema says `number`: int, float or bool as it comes.
 class Number {
  public:

@@ -19,6 +19,8 @@ inline Tensor absolute(const Tensor& x) { return abs(x); }
 inline Tensor sgn(const Tensor& x) { return sign(x); }
 inline Tensor fix(const Tensor& x) { return trunc(x); }
 inline Tensor clip(const Tensor& x, Operand min, Operand max = none) { return clamp(x, min, max); }
+template <std::same_as<ClampOptions> O = ClampOptions>
+inline Tensor clip(const Tensor& x, const O& options) { return clamp(x, options); }
 
 inline Tensor greater(Operand x, Operand y) { return gt(x, y); }
 inline Tensor greater_equal(Operand x, Operand y) { return ge(x, y); }

@@ -2,6 +2,7 @@
 // plugin.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,13 +20,15 @@ inline namespace TENON_HIDDEN v0 {
 // arXiv:1706.03762.
 struct ScaledDotProductAttentionOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Tensor attn_mask = {};
   Float dropout_p = 0.0;
   bool is_causal = false;
   std::optional<Float> scale = {};
   bool enable_gqa = false;
 };
-inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask = {}, const ScaledDotProductAttentionOptions& options = {}) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, {query, key, value, attn_mask, options.dropout_p, options.is_causal, options.scale, options.enable_gqa}); }
-inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const ScaledDotProductAttentionOptions& options) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, {query, key, value, Tensor(), options.dropout_p, options.is_causal, options.scale, options.enable_gqa}); }
+inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask = {}, const ScaledDotProductAttentionOptions& options = {}) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, {query, key, value, detail::one_of("scaled_dot_product_attention", "attn_mask", attn_mask, options.attn_mask), options.dropout_p, options.is_causal, options.scale, options.enable_gqa}); }
+template <std::same_as<ScaledDotProductAttentionOptions> O = ScaledDotProductAttentionOptions>
+inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const O& options) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, {query, key, value, options.attn_mask, options.dropout_p, options.is_causal, options.scale, options.enable_gqa}); }
 // x [.., n, d] turned by angles, whose cos and sin are [.., n, d / 2] or fewer: halves, or
 // interleaved pairs. Su et al., arXiv:2104.09864.
 inline Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved = false) { return detail::call<Tensor>(detail::op<"rotary_embedding">, {x, cos, sin, interleaved}); }
@@ -33,7 +36,8 @@ struct RotaryEmbeddingOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool interleaved = false;
 };
-inline Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, const RotaryEmbeddingOptions& options) { return detail::call<Tensor>(detail::op<"rotary_embedding">, {x, cos, sin, options.interleaved}); }
+template <std::same_as<RotaryEmbeddingOptions> O = RotaryEmbeddingOptions>
+inline Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, const O& options) { return detail::call<Tensor>(detail::op<"rotary_embedding">, {x, cos, sin, options.interleaved}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -149,7 +149,24 @@ inline std::tuple<Tensor, Tensor> histogram(const Tensor& x, const Tensor& bins,
   return {detail::call<Tensor>(detail::op<"_histogram">, {x, bins, weight, density}), bins};
 }
 
+// The sizes to which tensors of these sizes broadcast.
+inline std::vector<int64_t> broadcast_shapes(std::initializer_list<Ints> shapes) {
+  std::vector<int64_t> sizes;  // the last dimension first
+  for (const Ints& shape : shapes) {
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const int64_t n = shape[shape.size() - 1 - i];
+      if (n < 0) fail(detail::joined({"broadcast_shapes: a size is ", std::to_string(n), ", expected 0 or more"}));
+      if (i == sizes.size()) sizes.push_back(1);
+      if (sizes[i] == 1) sizes[i] = n;
+      if (n == 1 || n == sizes[i]) continue;
+      fail(detail::joined({"broadcast_shapes: ", std::to_string(n), " and ", std::to_string(sizes[i]), " meet in dimension -", std::to_string(i + 1), ", expected the same or 1"}));
+    }
+  }
+  return {sizes.rbegin(), sizes.rend()};
+}
+
 inline Tensor Tensor::clip(Operand min, Operand max) const { return tenon::clamp(*this, min, max); }
+inline const Tensor& Tensor::clip_(Operand min, Operand max) const { tenon::clamp_(*this, min, max); return *this; }
 inline std::vector<Tensor> Tensor::unbind(Int dim) const { return tenon::unbind(*this, dim); }
 inline Tensor Tensor::contiguous() const { return is_contiguous() ? *this : tenon::contiguous(*this); }
 inline Tensor Tensor::contiguous(TextRef memory_format) const { return tenon::contiguous(*this, memory_format); }

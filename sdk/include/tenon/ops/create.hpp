@@ -2,6 +2,7 @@
 // plugin.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,10 +17,23 @@ inline namespace TENON_HIDDEN v0 {
 
 // A tensor of one value. dtype None: as the value; device None: the CPU.
 inline Tensor full(Ints sizes, Number value, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"full">, {sizes, value, dtype, device}); }
+struct FullOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Dtype dtype = {};
+  Device device = {};
+};
+template <std::same_as<FullOptions> O = FullOptions>
+inline Tensor full(Ints sizes, Number value, const O& options) { return detail::call<Tensor>(detail::op<"full">, {sizes, value, options.dtype, options.device}); }
 // A tensor of zeros. dtype None: float32; device None: the CPU.
 inline Tensor zeros(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"zeros">, {sizes, dtype, device}); }
+using ZerosOptions = FullOptions;
+template <std::same_as<ZerosOptions> O = ZerosOptions>
+inline Tensor zeros(Ints sizes, const O& options) { return detail::call<Tensor>(detail::op<"zeros">, {sizes, options.dtype, options.device}); }
 // A tensor of ones. dtype None: float32; device None: the CPU.
 inline Tensor ones(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"ones">, {sizes, dtype, device}); }
+using OnesOptions = FullOptions;
+template <std::same_as<OnesOptions> O = OnesOptions>
+inline Tensor ones(Ints sizes, const O& options) { return detail::call<Tensor>(detail::op<"ones">, {sizes, options.dtype, options.device}); }
 // start, start + step, .. before end. dtype None: int64 where all are ints, else float32; device
 // None: the CPU.
 inline Tensor arange(Number start, Number end, Number step = 1, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"arange">, {start, end, step, dtype, device}); }
@@ -29,9 +43,13 @@ struct ArangeOptions {
   Dtype dtype = {};
   Device device = {};
 };
-inline Tensor arange(Number start, Number end, const ArangeOptions& options) { return detail::call<Tensor>(detail::op<"arange">, {start, end, options.step, options.dtype, options.device}); }
+template <std::same_as<ArangeOptions> O = ArangeOptions>
+inline Tensor arange(Number start, Number end, const O& options) { return detail::call<Tensor>(detail::op<"arange">, {start, end, options.step, options.dtype, options.device}); }
 // steps values from start to end, both included. dtype None: float32; device None: the CPU.
 inline Tensor linspace(Number start, Number end, Int steps, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"linspace">, {start, end, steps, dtype, device}); }
+using LinspaceOptions = FullOptions;
+template <std::same_as<LinspaceOptions> O = LinspaceOptions>
+inline Tensor linspace(Number start, Number end, Int steps, const O& options) { return detail::call<Tensor>(detail::op<"linspace">, {start, end, steps, options.dtype, options.device}); }
 // base to the powers linspace(start, end, steps), computed in float64. dtype None: float32; device
 // None: the CPU.
 inline Tensor logspace(Number start, Number end, Int steps, Float base = 10.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"logspace">, {start, end, steps, base, dtype, device}); }
@@ -41,10 +59,19 @@ struct LogspaceOptions {
   Dtype dtype = {};
   Device device = {};
 };
-inline Tensor logspace(Number start, Number end, Int steps, const LogspaceOptions& options) { return detail::call<Tensor>(detail::op<"logspace">, {start, end, steps, options.base, options.dtype, options.device}); }
+template <std::same_as<LogspaceOptions> O = LogspaceOptions>
+inline Tensor logspace(Number start, Number end, Int steps, const O& options) { return detail::call<Tensor>(detail::op<"logspace">, {start, end, steps, options.base, options.dtype, options.device}); }
 // n rows and m (None: n) columns with ones on the diagonal. dtype None: float32; device None: the
 // CPU.
 inline Tensor eye(Int n, std::optional<Int> m = {}, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"eye">, {n, m, dtype, device}); }
+struct EyeOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Int> m = {};
+  Dtype dtype = {};
+  Device device = {};
+};
+template <std::same_as<EyeOptions> O = EyeOptions>
+inline Tensor eye(Int n, const O& options) { return detail::call<Tensor>(detail::op<"eye">, {n, options.m, options.dtype, options.device}); }
 // int64 [2, count]: rows and columns of the elements of a row by col matrix that tril leaves.
 inline Tensor tril_indices(Int row, Int col, Int offset = 0, Device device = {}) { return detail::call<Tensor>(detail::op<"tril_indices">, {row, col, offset, device}); }
 struct TrilIndicesOptions {
@@ -52,19 +79,36 @@ struct TrilIndicesOptions {
   Int offset = 0;
   Device device = {};
 };
-inline Tensor tril_indices(Int row, Int col, const TrilIndicesOptions& options) { return detail::call<Tensor>(detail::op<"tril_indices">, {row, col, options.offset, options.device}); }
+template <std::same_as<TrilIndicesOptions> O = TrilIndicesOptions>
+inline Tensor tril_indices(Int row, Int col, const O& options) { return detail::call<Tensor>(detail::op<"tril_indices">, {row, col, options.offset, options.device}); }
 // int64 [2, count]: rows and columns of the elements of a row by col matrix that triu leaves.
 inline Tensor triu_indices(Int row, Int col, Int offset = 0, Device device = {}) { return detail::call<Tensor>(detail::op<"triu_indices">, {row, col, offset, device}); }
 using TriuIndicesOptions = TrilIndicesOptions;
-inline Tensor triu_indices(Int row, Int col, const TriuIndicesOptions& options) { return detail::call<Tensor>(detail::op<"triu_indices">, {row, col, options.offset, options.device}); }
+template <std::same_as<TriuIndicesOptions> O = TriuIndicesOptions>
+inline Tensor triu_indices(Int row, Int col, const O& options) { return detail::call<Tensor>(detail::op<"triu_indices">, {row, col, options.offset, options.device}); }
 // A tensor that is not initialized, of the sizes and device of x, and of its dtype unless said.
 inline Tensor empty_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"empty_like">, {x, dtype}); }
+struct EmptyLikeOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Dtype dtype = {};
+};
+template <std::same_as<EmptyLikeOptions> O = EmptyLikeOptions>
+inline Tensor empty_like(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"empty_like">, {x, options.dtype}); }
 // Zeros of the sizes and device of x, and of its dtype unless said.
 inline Tensor zeros_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"zeros_like">, {x, dtype}); }
+using ZerosLikeOptions = EmptyLikeOptions;
+template <std::same_as<ZerosLikeOptions> O = ZerosLikeOptions>
+inline Tensor zeros_like(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"zeros_like">, {x, options.dtype}); }
 // Ones of the sizes and device of x, and of its dtype unless said.
 inline Tensor ones_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"ones_like">, {x, dtype}); }
+using OnesLikeOptions = EmptyLikeOptions;
+template <std::same_as<OnesLikeOptions> O = OnesLikeOptions>
+inline Tensor ones_like(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"ones_like">, {x, options.dtype}); }
 // One value in the sizes and on the device of x, and of its dtype unless said.
 inline Tensor full_like(const Tensor& x, Number value, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"full_like">, {x, value, dtype}); }
+using FullLikeOptions = EmptyLikeOptions;
+template <std::same_as<FullLikeOptions> O = FullLikeOptions>
+inline Tensor full_like(const Tensor& x, Number value, const O& options) { return detail::call<Tensor>(detail::op<"full_like">, {x, value, options.dtype}); }
 // Writes value to all elements of x. Of floats integers take the whole part.
 inline Tensor fill_(const Tensor& x, Number value) { return detail::call<Tensor>(detail::op<"fill_">, {x, value}); }
 // (1 - cos(2 pi i / n)) / 2, where n is window_length, or one less where it is not periodic. dtype
@@ -76,7 +120,8 @@ struct HannWindowOptions {
   Dtype dtype = {};
   Device device = {};
 };
-inline Tensor hann_window(Int window_length, const HannWindowOptions& options) { return detail::call<Tensor>(detail::op<"hann_window">, {window_length, options.periodic, options.dtype, options.device}); }
+template <std::same_as<HannWindowOptions> O = HannWindowOptions>
+inline Tensor hann_window(Int window_length, const O& options) { return detail::call<Tensor>(detail::op<"hann_window">, {window_length, options.periodic, options.dtype, options.device}); }
 // alpha - beta * cos(2 pi i / n); n, dtype and device as those of hann_window.
 struct HammingWindowOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -91,11 +136,13 @@ inline Tensor hamming_window(Int window_length, const HammingWindowOptions& opti
 // hann_window.
 inline Tensor blackman_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"blackman_window">, {window_length, periodic, dtype, device}); }
 using BlackmanWindowOptions = HannWindowOptions;
-inline Tensor blackman_window(Int window_length, const BlackmanWindowOptions& options) { return detail::call<Tensor>(detail::op<"blackman_window">, {window_length, options.periodic, options.dtype, options.device}); }
+template <std::same_as<BlackmanWindowOptions> O = BlackmanWindowOptions>
+inline Tensor blackman_window(Int window_length, const O& options) { return detail::call<Tensor>(detail::op<"blackman_window">, {window_length, options.periodic, options.dtype, options.device}); }
 // 1 - |2 i / n - 1|, a triangle; n, dtype and device as those of hann_window.
 inline Tensor bartlett_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"bartlett_window">, {window_length, periodic, dtype, device}); }
 using BartlettWindowOptions = HannWindowOptions;
-inline Tensor bartlett_window(Int window_length, const BartlettWindowOptions& options) { return detail::call<Tensor>(detail::op<"bartlett_window">, {window_length, options.periodic, options.dtype, options.device}); }
+template <std::same_as<BartlettWindowOptions> O = BartlettWindowOptions>
+inline Tensor bartlett_window(Int window_length, const O& options) { return detail::call<Tensor>(detail::op<"bartlett_window">, {window_length, options.periodic, options.dtype, options.device}); }
 // i0(beta * sqrt(1 - (2 i / n - 1)^2)) / i0(beta); n, dtype and device as those of hann_window.
 inline Tensor kaiser_window(Int window_length, bool periodic = true, Float beta = 12.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"kaiser_window">, {window_length, periodic, beta, dtype, device}); }
 struct KaiserWindowOptions {
@@ -105,7 +152,8 @@ struct KaiserWindowOptions {
   Dtype dtype = {};
   Device device = {};
 };
-inline Tensor kaiser_window(Int window_length, const KaiserWindowOptions& options) { return detail::call<Tensor>(detail::op<"kaiser_window">, {window_length, options.periodic, options.beta, options.dtype, options.device}); }
+template <std::same_as<KaiserWindowOptions> O = KaiserWindowOptions>
+inline Tensor kaiser_window(Int window_length, const O& options) { return detail::call<Tensor>(detail::op<"kaiser_window">, {window_length, options.periodic, options.beta, options.dtype, options.device}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -2,6 +2,7 @@
 // plugin.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,7 +22,8 @@ struct CosineSimilarityOptions {
   Int dim = 1;
   Float eps = 1e-08;
 };
-inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, const CosineSimilarityOptions& options) { return detail::call<Tensor>(detail::op<"cosine_similarity">, {x1, x2, options.dim, options.eps}); }
+template <std::same_as<CosineSimilarityOptions> O = CosineSimilarityOptions>
+inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, const O& options) { return detail::call<Tensor>(detail::op<"cosine_similarity">, {x1, x2, options.dim, options.eps}); }
 // The p-norm of x1 - x2 + eps along the last dimension. The two broadcast.
 struct PairwiseDistanceOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -39,7 +41,8 @@ struct CdistOptions {
   Float p = 2.0;
   std::string compute_mode = "use_mm_for_euclid_dist_if_necessary";
 };
-inline Tensor cdist(const Tensor& x1, const Tensor& x2, const CdistOptions& options) { return detail::call<Tensor>(detail::op<"cdist">, {x1, x2, options.p, options.compute_mode}); }
+template <std::same_as<CdistOptions> O = CdistOptions>
+inline Tensor cdist(const Tensor& x1, const Tensor& x2, const O& options) { return detail::call<Tensor>(detail::op<"cdist">, {x1, x2, options.p, options.compute_mode}); }
 // The p-norm of the difference of each row of x [n, size] and each one behind it, [n * (n - 1) /
 // 2].
 inline Tensor pdist(const Tensor& x, Float p = 2.0) { return detail::call<Tensor>(detail::op<"pdist">, {x, p}); }
@@ -47,11 +50,13 @@ struct PdistOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float p = 2.0;
 };
-inline Tensor pdist(const Tensor& x, const PdistOptions& options) { return detail::call<Tensor>(detail::op<"pdist">, {x, options.p}); }
+template <std::same_as<PdistOptions> O = PdistOptions>
+inline Tensor pdist(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"pdist">, {x, options.p}); }
 // The p-norm of all elements of x - y, []. The two broadcast.
 inline Tensor dist(const Tensor& x, const Tensor& y, Float p = 2.0) { return detail::call<Tensor>(detail::op<"dist">, {x, y, p}); }
 using DistOptions = PdistOptions;
-inline Tensor dist(const Tensor& x, const Tensor& y, const DistOptions& options) { return detail::call<Tensor>(detail::op<"dist">, {x, y, options.p}); }
+template <std::same_as<DistOptions> O = DistOptions>
+inline Tensor dist(const Tensor& x, const Tensor& y, const O& options) { return detail::call<Tensor>(detail::op<"dist">, {x, y, options.p}); }
 // x / max(|x|, eps), of the p-norm along dim.
 struct NormalizeOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();

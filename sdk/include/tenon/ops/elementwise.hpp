@@ -2,6 +2,7 @@
 // plugin.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,13 +18,27 @@ inline namespace TENON_HIDDEN v0 {
 // x + alpha * y. Operands broadcast and promote as PyTorch's.
 inline Tensor add(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"add">, {x, y}); }
 inline Tensor add(Operand x, Operand y, Number alpha) { return detail::call<Tensor>(detail::op<"add">, {x, y, alpha}); }
+struct AddOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Number alpha = 1;
+};
+template <std::same_as<AddOptions> O = AddOptions>
+inline Tensor add(Operand x, Operand y, const O& options) { return detail::call<Tensor>(detail::op<"add">, {x, y, options.alpha}); }
 inline Tensor add_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"add_">, {x, y}); }
 inline Tensor add_(const Tensor& x, Operand y, Number alpha) { return detail::call<Tensor>(detail::op<"add_">, {x, y, alpha}); }
+template <std::same_as<AddOptions> O = AddOptions>
+inline Tensor add_(const Tensor& x, Operand y, const O& options) { return detail::call<Tensor>(detail::op<"add_">, {x, y, options.alpha}); }
 // x - alpha * y. Operands broadcast and promote as PyTorch's.
 inline Tensor sub(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"sub">, {x, y}); }
 inline Tensor sub(Operand x, Operand y, Number alpha) { return detail::call<Tensor>(detail::op<"sub">, {x, y, alpha}); }
+using SubOptions = AddOptions;
+template <std::same_as<SubOptions> O = SubOptions>
+inline Tensor sub(Operand x, Operand y, const O& options) { return detail::call<Tensor>(detail::op<"sub">, {x, y, options.alpha}); }
 inline Tensor sub_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"sub_">, {x, y}); }
 inline Tensor sub_(const Tensor& x, Operand y, Number alpha) { return detail::call<Tensor>(detail::op<"sub_">, {x, y, alpha}); }
+using SubOptions = AddOptions;
+template <std::same_as<SubOptions> O = SubOptions>
+inline Tensor sub_(const Tensor& x, Operand y, const O& options) { return detail::call<Tensor>(detail::op<"sub_">, {x, y, options.alpha}); }
 // x * y, element by element. Operands broadcast and promote as PyTorch's.
 inline Tensor mul(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"mul">, {x, y}); }
 inline Tensor mul_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"mul_">, {x, y}); }
@@ -32,8 +47,16 @@ inline Tensor mul_(const Tensor& x, Operand y) { return detail::call<Tensor>(det
 // Operands broadcast and promote as PyTorch's.
 inline Tensor div(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"div">, {x, y}); }
 inline Tensor div(Operand x, Operand y, std::optional<std::string> rounding_mode) { return detail::call<Tensor>(detail::op<"div">, {x, y, rounding_mode}); }
+struct DivOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<std::string> rounding_mode = {};
+};
+template <std::same_as<DivOptions> O = DivOptions>
+inline Tensor div(Operand x, Operand y, const O& options) { return detail::call<Tensor>(detail::op<"div">, {x, y, options.rounding_mode}); }
 inline Tensor div_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"div_">, {x, y}); }
 inline Tensor div_(const Tensor& x, Operand y, std::optional<std::string> rounding_mode) { return detail::call<Tensor>(detail::op<"div_">, {x, y, rounding_mode}); }
+template <std::same_as<DivOptions> O = DivOptions>
+inline Tensor div_(const Tensor& x, Operand y, const O& options) { return detail::call<Tensor>(detail::op<"div_">, {x, y, options.rounding_mode}); }
 // The exact quotient x / y, rounded down. Integers stay integers; by 0 they give 0.
 inline Tensor floor_divide(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"floor_divide">, {x, y}); }
 inline Tensor floor_divide_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"floor_divide_">, {x, y}); }
@@ -70,16 +93,20 @@ struct AddcmulOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Number value = 1;
 };
-inline Tensor addcmul(Operand x, Operand tensor1, Operand tensor2, const AddcmulOptions& options) { return detail::call<Tensor>(detail::op<"addcmul">, {x, tensor1, tensor2, options.value}); }
+template <std::same_as<AddcmulOptions> O = AddcmulOptions>
+inline Tensor addcmul(Operand x, Operand tensor1, Operand tensor2, const O& options) { return detail::call<Tensor>(detail::op<"addcmul">, {x, tensor1, tensor2, options.value}); }
 inline Tensor addcmul_(const Tensor& x, Operand tensor1, Operand tensor2, Number value = 1) { return detail::call<Tensor>(detail::op<"addcmul_">, {x, tensor1, tensor2, value}); }
-inline Tensor addcmul_(const Tensor& x, Operand tensor1, Operand tensor2, const AddcmulOptions& options) { return detail::call<Tensor>(detail::op<"addcmul_">, {x, tensor1, tensor2, options.value}); }
+template <std::same_as<AddcmulOptions> O = AddcmulOptions>
+inline Tensor addcmul_(const Tensor& x, Operand tensor1, Operand tensor2, const O& options) { return detail::call<Tensor>(detail::op<"addcmul_">, {x, tensor1, tensor2, options.value}); }
 // x + value * tensor1 / tensor2.
 inline Tensor addcdiv(Operand x, Operand tensor1, Operand tensor2, Number value = 1) { return detail::call<Tensor>(detail::op<"addcdiv">, {x, tensor1, tensor2, value}); }
 using AddcdivOptions = AddcmulOptions;
-inline Tensor addcdiv(Operand x, Operand tensor1, Operand tensor2, const AddcdivOptions& options) { return detail::call<Tensor>(detail::op<"addcdiv">, {x, tensor1, tensor2, options.value}); }
+template <std::same_as<AddcdivOptions> O = AddcdivOptions>
+inline Tensor addcdiv(Operand x, Operand tensor1, Operand tensor2, const O& options) { return detail::call<Tensor>(detail::op<"addcdiv">, {x, tensor1, tensor2, options.value}); }
 inline Tensor addcdiv_(const Tensor& x, Operand tensor1, Operand tensor2, Number value = 1) { return detail::call<Tensor>(detail::op<"addcdiv_">, {x, tensor1, tensor2, value}); }
 using AddcdivOptions = AddcmulOptions;
-inline Tensor addcdiv_(const Tensor& x, Operand tensor1, Operand tensor2, const AddcdivOptions& options) { return detail::call<Tensor>(detail::op<"addcdiv_">, {x, tensor1, tensor2, options.value}); }
+template <std::same_as<AddcdivOptions> O = AddcdivOptions>
+inline Tensor addcdiv_(const Tensor& x, Operand tensor1, Operand tensor2, const O& options) { return detail::call<Tensor>(detail::op<"addcdiv_">, {x, tensor1, tensor2, options.value}); }
 // -x.
 inline Tensor neg(const Tensor& x) { return detail::call<Tensor>(detail::op<"neg">, {x}); }
 inline Tensor neg_(const Tensor& x) { return detail::call<Tensor>(detail::op<"neg_">, {x}); }
@@ -200,8 +227,16 @@ inline Tensor sinc_(const Tensor& x) { return detail::call<Tensor>(detail::op<"s
 // log(x / (1 - x)), the inverse of sigmoid; with eps of x cut off to eps to 1 - eps.
 inline Tensor logit(const Tensor& x) { return detail::call<Tensor>(detail::op<"logit">, {x}); }
 inline Tensor logit(const Tensor& x, std::optional<Float> eps) { return detail::call<Tensor>(detail::op<"logit">, {x, eps}); }
+struct LogitOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Float> eps = {};
+};
+template <std::same_as<LogitOptions> O = LogitOptions>
+inline Tensor logit(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"logit">, {x, options.eps}); }
 inline Tensor logit_(const Tensor& x) { return detail::call<Tensor>(detail::op<"logit_">, {x}); }
 inline Tensor logit_(const Tensor& x, std::optional<Float> eps) { return detail::call<Tensor>(detail::op<"logit_">, {x, eps}); }
+template <std::same_as<LogitOptions> O = LogitOptions>
+inline Tensor logit_(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"logit_">, {x, options.eps}); }
 // 0 below 0, 1 above it, and values where x is 0.
 inline Tensor heaviside(Operand x, Operand values) { return detail::call<Tensor>(detail::op<"heaviside">, {x, values}); }
 inline Tensor heaviside_(const Tensor& x, Operand values) { return detail::call<Tensor>(detail::op<"heaviside_">, {x, values}); }
@@ -301,7 +336,8 @@ struct GluOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int dim = -1;
 };
-inline Tensor glu(const Tensor& x, const GluOptions& options) { return detail::call<Tensor>(detail::op<"glu">, {x, options.dim}); }
+template <std::same_as<GluOptions> O = GluOptions>
+inline Tensor glu(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"glu">, {x, options.dim}); }
 // max(x, 0).
 inline Tensor relu(const Tensor& x) { return detail::call<Tensor>(detail::op<"relu">, {x}); }
 inline Tensor relu_(const Tensor& x) { return detail::call<Tensor>(detail::op<"relu_">, {x}); }
@@ -316,19 +352,23 @@ struct HardtanhOptions {
   Number min_val = -1;
   Number max_val = 1;
 };
-inline Tensor hardtanh(const Tensor& x, const HardtanhOptions& options) { return detail::call<Tensor>(detail::op<"hardtanh">, {x, options.min_val, options.max_val}); }
+template <std::same_as<HardtanhOptions> O = HardtanhOptions>
+inline Tensor hardtanh(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"hardtanh">, {x, options.min_val, options.max_val}); }
 // x, cut off below min_val and above max_val, written to x.
 inline Tensor hardtanh_(const Tensor& x, Number min_val = -1, Number max_val = 1) { return detail::call<Tensor>(detail::op<"hardtanh_">, {x, min_val, max_val}); }
-inline Tensor hardtanh_(const Tensor& x, const HardtanhOptions& options) { return detail::call<Tensor>(detail::op<"hardtanh_">, {x, options.min_val, options.max_val}); }
+template <std::same_as<HardtanhOptions> O = HardtanhOptions>
+inline Tensor hardtanh_(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"hardtanh_">, {x, options.min_val, options.max_val}); }
 // x where it is above 0, else negative_slope * x. Maas, Hannun & Ng, 2013.
 inline Tensor leaky_relu(const Tensor& x, Float negative_slope = 0.01) { return detail::call<Tensor>(detail::op<"leaky_relu">, {x, negative_slope}); }
 struct LeakyReluOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float negative_slope = 0.01;
 };
-inline Tensor leaky_relu(const Tensor& x, const LeakyReluOptions& options) { return detail::call<Tensor>(detail::op<"leaky_relu">, {x, options.negative_slope}); }
+template <std::same_as<LeakyReluOptions> O = LeakyReluOptions>
+inline Tensor leaky_relu(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"leaky_relu">, {x, options.negative_slope}); }
 inline Tensor leaky_relu_(const Tensor& x, Float negative_slope = 0.01) { return detail::call<Tensor>(detail::op<"leaky_relu_">, {x, negative_slope}); }
-inline Tensor leaky_relu_(const Tensor& x, const LeakyReluOptions& options) { return detail::call<Tensor>(detail::op<"leaky_relu_">, {x, options.negative_slope}); }
+template <std::same_as<LeakyReluOptions> O = LeakyReluOptions>
+inline Tensor leaky_relu_(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"leaky_relu_">, {x, options.negative_slope}); }
 // x where it is above 0, else weight * x. weight has one element, or one for each channel of x [n,
 // channels, ..]. He et al., arXiv:1502.01852.
 inline Tensor prelu(const Tensor& x, const Tensor& weight) { return detail::call<Tensor>(detail::op<"prelu">, {x, weight}); }
@@ -338,16 +378,20 @@ struct EluOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float alpha = 1.0;
 };
-inline Tensor elu(const Tensor& x, const EluOptions& options) { return detail::call<Tensor>(detail::op<"elu">, {x, options.alpha}); }
+template <std::same_as<EluOptions> O = EluOptions>
+inline Tensor elu(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"elu">, {x, options.alpha}); }
 inline Tensor elu_(const Tensor& x, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"elu_">, {x, alpha}); }
-inline Tensor elu_(const Tensor& x, const EluOptions& options) { return detail::call<Tensor>(detail::op<"elu_">, {x, options.alpha}); }
+template <std::same_as<EluOptions> O = EluOptions>
+inline Tensor elu_(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"elu_">, {x, options.alpha}); }
 // max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)). Barron, arXiv:1704.07483.
 inline Tensor celu(const Tensor& x, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"celu">, {x, alpha}); }
 using CeluOptions = EluOptions;
-inline Tensor celu(const Tensor& x, const CeluOptions& options) { return detail::call<Tensor>(detail::op<"celu">, {x, options.alpha}); }
+template <std::same_as<CeluOptions> O = CeluOptions>
+inline Tensor celu(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"celu">, {x, options.alpha}); }
 inline Tensor celu_(const Tensor& x, Float alpha = 1.0) { return detail::call<Tensor>(detail::op<"celu_">, {x, alpha}); }
 using CeluOptions = EluOptions;
-inline Tensor celu_(const Tensor& x, const CeluOptions& options) { return detail::call<Tensor>(detail::op<"celu_">, {x, options.alpha}); }
+template <std::same_as<CeluOptions> O = CeluOptions>
+inline Tensor celu_(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"celu_">, {x, options.alpha}); }
 // scale * elu(x, alpha), whose constants keep mean 0 and variance 1. Klambauer et al.,
 // arXiv:1706.02515.
 inline Tensor selu(const Tensor& x) { return detail::call<Tensor>(detail::op<"selu">, {x}); }
@@ -356,8 +400,16 @@ inline Tensor selu_(const Tensor& x) { return detail::call<Tensor>(detail::op<"s
 // Gimpel, arXiv:1606.08415.
 inline Tensor gelu(const Tensor& x) { return detail::call<Tensor>(detail::op<"gelu">, {x}); }
 inline Tensor gelu(const Tensor& x, TextRef approximate) { return detail::call<Tensor>(detail::op<"gelu">, {x, approximate}); }
+struct GeluOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::string approximate = "none";
+};
+template <std::same_as<GeluOptions> O = GeluOptions>
+inline Tensor gelu(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"gelu">, {x, options.approximate}); }
 inline Tensor gelu_(const Tensor& x) { return detail::call<Tensor>(detail::op<"gelu_">, {x}); }
 inline Tensor gelu_(const Tensor& x, TextRef approximate) { return detail::call<Tensor>(detail::op<"gelu_">, {x, approximate}); }
+template <std::same_as<GeluOptions> O = GeluOptions>
+inline Tensor gelu_(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"gelu_">, {x, options.approximate}); }
 // x * sigmoid(x). Elfwing et al., arXiv:1702.03118.
 inline Tensor silu(const Tensor& x) { return detail::call<Tensor>(detail::op<"silu">, {x}); }
 inline Tensor silu_(const Tensor& x) { return detail::call<Tensor>(detail::op<"silu_">, {x}); }
@@ -371,7 +423,8 @@ struct SoftplusOptions {
   Float beta = 1.0;
   Float threshold = 20.0;
 };
-inline Tensor softplus(const Tensor& x, const SoftplusOptions& options) { return detail::call<Tensor>(detail::op<"softplus">, {x, options.beta, options.threshold}); }
+template <std::same_as<SoftplusOptions> O = SoftplusOptions>
+inline Tensor softplus(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"softplus">, {x, options.beta, options.threshold}); }
 // x / (1 + abs(x)).
 inline Tensor softsign(const Tensor& x) { return detail::call<Tensor>(detail::op<"softsign">, {x}); }
 // min(max(x + 3, 0), 6) / 6. Howard et al., arXiv:1905.02244.
@@ -386,11 +439,13 @@ struct SoftshrinkOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float lambd = 0.5;
 };
-inline Tensor softshrink(const Tensor& x, const SoftshrinkOptions& options) { return detail::call<Tensor>(detail::op<"softshrink">, {x, options.lambd}); }
+template <std::same_as<SoftshrinkOptions> O = SoftshrinkOptions>
+inline Tensor softshrink(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"softshrink">, {x, options.lambd}); }
 // x, and 0 where abs(x) is at most lambd.
 inline Tensor hardshrink(const Tensor& x, Float lambd = 0.5) { return detail::call<Tensor>(detail::op<"hardshrink">, {x, lambd}); }
 using HardshrinkOptions = SoftshrinkOptions;
-inline Tensor hardshrink(const Tensor& x, const HardshrinkOptions& options) { return detail::call<Tensor>(detail::op<"hardshrink">, {x, options.lambd}); }
+template <std::same_as<HardshrinkOptions> O = HardshrinkOptions>
+inline Tensor hardshrink(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"hardshrink">, {x, options.lambd}); }
 // x - tanh(x).
 inline Tensor tanhshrink(const Tensor& x) { return detail::call<Tensor>(detail::op<"tanhshrink">, {x}); }
 // x where it is above threshold, else value.
@@ -400,7 +455,16 @@ inline Tensor threshold_(const Tensor& x, Number threshold, Number value) { retu
 // x, cut off below min and above max, which are numbers or tensors that broadcast; one of them may
 // be None. max where min is above max.
 inline Tensor clamp(Operand x, Operand min = none, Operand max = none) { return detail::call<Tensor>(detail::op<"clamp">, {x, min, max}); }
+struct ClampOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptOperand min = none;
+  KeptOperand max = none;
+};
+template <std::same_as<ClampOptions> O = ClampOptions>
+inline Tensor clamp(Operand x, const O& options) { return detail::call<Tensor>(detail::op<"clamp">, {x, options.min, options.max}); }
 inline Tensor clamp_(const Tensor& x, Operand min = none, Operand max = none) { return detail::call<Tensor>(detail::op<"clamp_">, {x, min, max}); }
+template <std::same_as<ClampOptions> O = ClampOptions>
+inline Tensor clamp_(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"clamp_">, {x, options.min, options.max}); }
 // x, cut off below min, a number or a tensor that broadcasts.
 inline Tensor clamp_min(Operand x, Operand min) { return detail::call<Tensor>(detail::op<"clamp_min">, {x, min}); }
 inline Tensor clamp_min_(const Tensor& x, Operand min) { return detail::call<Tensor>(detail::op<"clamp_min_">, {x, min}); }
@@ -477,10 +541,12 @@ struct NanToNumOptions {
   std::optional<Float> posinf = {};
   std::optional<Float> neginf = {};
 };
-inline Tensor nan_to_num(const Tensor& x, const NanToNumOptions& options) { return detail::call<Tensor>(detail::op<"nan_to_num">, {x, options.nan, options.posinf, options.neginf}); }
+template <std::same_as<NanToNumOptions> O = NanToNumOptions>
+inline Tensor nan_to_num(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"nan_to_num">, {x, options.nan, options.posinf, options.neginf}); }
 // nan_to_num(x, nan, posinf, neginf), written to x.
 inline Tensor nan_to_num_(const Tensor& x, std::optional<Float> nan = {}, std::optional<Float> posinf = {}, std::optional<Float> neginf = {}) { return detail::call<Tensor>(detail::op<"nan_to_num_">, {x, nan, posinf, neginf}); }
-inline Tensor nan_to_num_(const Tensor& x, const NanToNumOptions& options) { return detail::call<Tensor>(detail::op<"nan_to_num_">, {x, options.nan, options.posinf, options.neginf}); }
+template <std::same_as<NanToNumOptions> O = NanToNumOptions>
+inline Tensor nan_to_num_(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"nan_to_num_">, {x, options.nan, options.posinf, options.neginf}); }
 
 }  // namespace v0
 }  // namespace tenon

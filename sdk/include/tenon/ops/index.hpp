@@ -1,6 +1,7 @@
 // The group 'index' of the plugin 'ops', written by `tenon header`: changes belong into the plugin.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,12 +24,14 @@ struct ScatterOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool add = false;
 };
-inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const ScatterOptions& options) { return detail::call<Tensor>(detail::op<"scatter">, {x, dim, index, src, options.add}); }
+template <std::same_as<ScatterOptions> O = ScatterOptions>
+inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const O& options) { return detail::call<Tensor>(detail::op<"scatter">, {x, dim, index, src, options.add}); }
 // A copy of x with src added at the places that gather reads.
 inline Tensor scatter_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& src) { return detail::call<Tensor>(detail::op<"scatter_add">, {x, dim, index, src}); }
 // scatter(x, dim, index, src, add), written to x.
 inline Tensor scatter_(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, bool add = false) { return detail::call<Tensor>(detail::op<"scatter_">, {x, dim, index, src, add}); }
-inline Tensor scatter_(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const ScatterOptions& options) { return detail::call<Tensor>(detail::op<"scatter_">, {x, dim, index, src, options.add}); }
+template <std::same_as<ScatterOptions> O = ScatterOptions>
+inline Tensor scatter_(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const O& options) { return detail::call<Tensor>(detail::op<"scatter_">, {x, dim, index, src, options.add}); }
 // scatter_add(x, dim, index, src), written to x.
 inline Tensor scatter_add_(const Tensor& x, Int dim, const Tensor& index, const Tensor& src) { return detail::call<Tensor>(detail::op<"scatter_add_">, {x, dim, index, src}); }
 // x at the indices index [n] along dim.
@@ -42,10 +45,12 @@ struct IndexPutOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool accumulate = false;
 };
-inline Tensor index_put(const Tensor& x, const Tensors& indices, const Tensor& values, const IndexPutOptions& options) { return detail::call<Tensor>(detail::op<"index_put">, {x, indices, values, options.accumulate}); }
+template <std::same_as<IndexPutOptions> O = IndexPutOptions>
+inline Tensor index_put(const Tensor& x, const Tensors& indices, const Tensor& values, const O& options) { return detail::call<Tensor>(detail::op<"index_put">, {x, indices, values, options.accumulate}); }
 // index_put(x, indices, values, accumulate), written to x.
 inline Tensor index_put_(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put_">, {x, indices, values, accumulate}); }
-inline Tensor index_put_(const Tensor& x, const Tensors& indices, const Tensor& values, const IndexPutOptions& options) { return detail::call<Tensor>(detail::op<"index_put_">, {x, indices, values, options.accumulate}); }
+template <std::same_as<IndexPutOptions> O = IndexPutOptions>
+inline Tensor index_put_(const Tensor& x, const Tensors& indices, const Tensor& values, const O& options) { return detail::call<Tensor>(detail::op<"index_put_">, {x, indices, values, options.accumulate}); }
 // The elements of x where mask holds, [count]; the two broadcast. Waits for the device.
 inline Tensor masked_select(const Tensor& x, const Tensor& mask) { return detail::call<Tensor>(detail::op<"masked_select">, {x, mask}); }
 // Indices of the elements that are not zero, int64 [count, x.dim()], in row-major order. Waits for
@@ -55,6 +60,13 @@ inline Tensor nonzero(const Tensor& x) { return detail::call<Tensor>(detail::op<
 // gets no gradient. sparse: the gradient of weight, a leaf, is row-sparse: the rows that were read,
 // and their indices.
 inline Tensor embedding(const Tensor& weight, const Tensor& index, std::optional<Int> padding_idx = {}, bool sparse = false) { return detail::call<Tensor>(detail::op<"embedding">, {weight, index, padding_idx, sparse}); }
+struct EmbeddingOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Int> padding_idx = {};
+  bool sparse = false;
+};
+template <std::same_as<EmbeddingOptions> O = EmbeddingOptions>
+inline Tensor embedding(const Tensor& weight, const Tensor& index, const O& options) { return detail::call<Tensor>(detail::op<"embedding">, {weight, index, options.padding_idx, options.sparse}); }
 // Scales the rows of weight [n, d] that index has down to a norm of order norm_type of max_norm
 // where theirs is larger.
 inline Tensor embedding_renorm_(const Tensor& weight, const Tensor& index, Float max_norm, Float norm_type = 2.0) { return detail::call<Tensor>(detail::op<"embedding_renorm_">, {weight, index, max_norm, norm_type}); }
@@ -62,7 +74,8 @@ struct EmbeddingRenormOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float norm_type = 2.0;
 };
-inline Tensor embedding_renorm_(const Tensor& weight, const Tensor& index, Float max_norm, const EmbeddingRenormOptions& options) { return detail::call<Tensor>(detail::op<"embedding_renorm_">, {weight, index, max_norm, options.norm_type}); }
+template <std::same_as<EmbeddingRenormOptions> O = EmbeddingRenormOptions>
+inline Tensor embedding_renorm_(const Tensor& weight, const Tensor& index, Float max_norm, const O& options) { return detail::call<Tensor>(detail::op<"embedding_renorm_">, {weight, index, max_norm, options.norm_type}); }
 // Sums, means or maxima (mode) of rows of weight: a bag for each row of index [bags, n], or
 // beginning at each of offsets [bags] in index [n]; with include_last_offset the last of offsets is
 // where the last bag ends. The row padding_idx, from the end where negative, belongs to no bag and
@@ -70,6 +83,7 @@ inline Tensor embedding_renorm_(const Tensor& weight, const Tensor& index, Float
 // how often index has it.
 struct EmbeddingBagOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Tensor offsets = {};
   std::string mode = "mean";
   Tensor per_sample_weights = {};
   bool include_last_offset = false;
@@ -77,8 +91,9 @@ struct EmbeddingBagOptions {
   bool sparse = false;
   bool scale_grad_by_freq = false;
 };
-inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets = {}, const EmbeddingBagOptions& options = {}) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, offsets, options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse, options.scale_grad_by_freq}); }
-inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const EmbeddingBagOptions& options) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, Tensor(), options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse, options.scale_grad_by_freq}); }
+inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets = {}, const EmbeddingBagOptions& options = {}) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, detail::one_of("embedding_bag", "offsets", offsets, options.offsets), options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse, options.scale_grad_by_freq}); }
+template <std::same_as<EmbeddingBagOptions> O = EmbeddingBagOptions>
+inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const O& options) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, options.offsets, options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse, options.scale_grad_by_freq}); }
 // index [..] to int64 [.., num_classes], 1 at its class. num_classes -1: one more than the largest
 // class, for which the call waits for the device.
 inline Tensor one_hot(const Tensor& index, Int num_classes = -1) { return detail::call<Tensor>(detail::op<"one_hot">, {index, num_classes}); }
@@ -86,7 +101,8 @@ struct OneHotOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int num_classes = -1;
 };
-inline Tensor one_hot(const Tensor& index, const OneHotOptions& options) { return detail::call<Tensor>(detail::op<"one_hot">, {index, options.num_classes}); }
+template <std::same_as<OneHotOptions> O = OneHotOptions>
+inline Tensor one_hot(const Tensor& index, const O& options) { return detail::call<Tensor>(detail::op<"one_hot">, {index, options.num_classes}); }
 // A copy of x to which alpha times the parts of source along dim are added at index [n]; source has
 // the sizes of x, and n along dim.
 inline Tensor index_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, Number alpha = 1) { return detail::call<Tensor>(detail::op<"index_add">, {x, dim, index, source, alpha}); }
@@ -94,34 +110,45 @@ struct IndexAddOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Number alpha = 1;
 };
-inline Tensor index_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, const IndexAddOptions& options) { return detail::call<Tensor>(detail::op<"index_add">, {x, dim, index, source, options.alpha}); }
+template <std::same_as<IndexAddOptions> O = IndexAddOptions>
+inline Tensor index_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, const O& options) { return detail::call<Tensor>(detail::op<"index_add">, {x, dim, index, source, options.alpha}); }
 // index_add(x, dim, index, source, alpha), written to x.
 inline Tensor index_add_(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, Number alpha = 1) { return detail::call<Tensor>(detail::op<"index_add_">, {x, dim, index, source, alpha}); }
-inline Tensor index_add_(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, const IndexAddOptions& options) { return detail::call<Tensor>(detail::op<"index_add_">, {x, dim, index, source, options.alpha}); }
+template <std::same_as<IndexAddOptions> O = IndexAddOptions>
+inline Tensor index_add_(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, const O& options) { return detail::call<Tensor>(detail::op<"index_add_">, {x, dim, index, source, options.alpha}); }
 // Adds scale times rows [n, ..] to the rows of x at index [n], in their order, without a gradient.
 inline void add_rows_(const Tensor& x, const Tensor& index, const Tensor& rows, Float scale = 1.0) { return detail::call<void>(detail::op<"add_rows_">, {x, index, rows, scale}); }
 struct AddRowsOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float scale = 1.0;
 };
-inline void add_rows_(const Tensor& x, const Tensor& index, const Tensor& rows, const AddRowsOptions& options) { return detail::call<void>(detail::op<"add_rows_">, {x, index, rows, options.scale}); }
+template <std::same_as<AddRowsOptions> O = AddRowsOptions>
+inline void add_rows_(const Tensor& x, const Tensor& index, const Tensor& rows, const O& options) { return detail::call<void>(detail::op<"add_rows_">, {x, index, rows, options.scale}); }
 // Each of indices [n] once, in ascending order, and the sums of its rows of values [n, ..]. Waits
 // for the device.
 inline std::tuple<Tensor, Tensor> coalesce_rows(const Tensor& indices, const Tensor& values) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"coalesce_rows">, {indices, values}); }
 // gather of x and indices, broadcast to each other except along dim; without dim of both as one
 // dimension.
 inline Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<Int> dim = {}) { return detail::call<Tensor>(detail::op<"take_along_dim">, {x, indices, dim}); }
+struct TakeAlongDimOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Int> dim = {};
+};
+template <std::same_as<TakeAlongDimOptions> O = TakeAlongDimOptions>
+inline Tensor take_along_dim(const Tensor& x, const Tensor& indices, const O& options) { return detail::call<Tensor>(detail::op<"take_along_dim">, {x, indices, options.dim}); }
 // x, as if it had one dimension, at index, in the sizes of index.
 inline Tensor take(const Tensor& x, const Tensor& index) { return detail::call<Tensor>(detail::op<"take">, {x, index}); }
 // A copy of x, in which source is written, or added (accumulate), at index, which counts as if x
 // had one dimension.
 inline Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false) { return detail::call<Tensor>(detail::op<"put">, {x, index, source, accumulate}); }
 using PutOptions = IndexPutOptions;
-inline Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, const PutOptions& options) { return detail::call<Tensor>(detail::op<"put">, {x, index, source, options.accumulate}); }
+template <std::same_as<PutOptions> O = PutOptions>
+inline Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, const O& options) { return detail::call<Tensor>(detail::op<"put">, {x, index, source, options.accumulate}); }
 // put(x, index, source, accumulate), written to x.
 inline Tensor put_(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false) { return detail::call<Tensor>(detail::op<"put_">, {x, index, source, accumulate}); }
 using PutOptions = IndexPutOptions;
-inline Tensor put_(const Tensor& x, const Tensor& index, const Tensor& source, const PutOptions& options) { return detail::call<Tensor>(detail::op<"put_">, {x, index, source, options.accumulate}); }
+template <std::same_as<PutOptions> O = PutOptions>
+inline Tensor put_(const Tensor& x, const Tensor& index, const Tensor& source, const O& options) { return detail::call<Tensor>(detail::op<"put_">, {x, index, source, options.accumulate}); }
 // A copy of x in which the parts of source along dim are written at index [n]; source has the sizes
 // of x, and n along dim.
 inline Tensor index_copy(const Tensor& x, Int dim, const Tensor& index, const Tensor& source) { return detail::call<Tensor>(detail::op<"index_copy">, {x, dim, index, source}); }
@@ -143,12 +170,14 @@ struct ScatterReduceOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool include_self = true;
 };
-inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, TextRef reduce, const ScatterReduceOptions& options) { return detail::call<Tensor>(detail::op<"scatter_reduce">, {x, dim, index, src, reduce, options.include_self}); }
+template <std::same_as<ScatterReduceOptions> O = ScatterReduceOptions>
+inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, TextRef reduce, const O& options) { return detail::call<Tensor>(detail::op<"scatter_reduce">, {x, dim, index, src, reduce, options.include_self}); }
 // A copy of x in which the parts of source along dim that index [n] sends to one place are reduced
 // there, with that of x if include_self. reduce: prod, mean, amax or amin.
 inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, TextRef reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"index_reduce">, {x, dim, index, source, reduce, include_self}); }
 using IndexReduceOptions = ScatterReduceOptions;
-inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, TextRef reduce, const IndexReduceOptions& options) { return detail::call<Tensor>(detail::op<"index_reduce">, {x, dim, index, source, reduce, options.include_self}); }
+template <std::same_as<IndexReduceOptions> O = IndexReduceOptions>
+inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, TextRef reduce, const O& options) { return detail::call<Tensor>(detail::op<"index_reduce">, {x, dim, index, source, reduce, options.include_self}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -1,6 +1,7 @@
 // The group 'loss' of the plugin 'ops', written by `tenon header`: changes belong into the plugin.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,11 +20,13 @@ struct MseLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string reduction = "mean";
 };
-inline Tensor mse_loss(const Tensor& input, const Tensor& target, const MseLossOptions& options) { return detail::call<Tensor>(detail::op<"mse_loss">, {input, target, options.reduction}); }
+template <std::same_as<MseLossOptions> O = MseLossOptions>
+inline Tensor mse_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"mse_loss">, {input, target, options.reduction}); }
 // |input - target|. reduction: "mean", "sum" or "none".
 inline Tensor l1_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"l1_loss">, {input, target, reduction}); }
 using L1LossOptions = MseLossOptions;
-inline Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossOptions& options) { return detail::call<Tensor>(detail::op<"l1_loss">, {input, target, options.reduction}); }
+template <std::same_as<L1LossOptions> O = L1LossOptions>
+inline Tensor l1_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"l1_loss">, {input, target, options.reduction}); }
 // d * d / (2 * beta) where d = |input - target| is below beta, else d - beta / 2. Girshick,
 // arXiv:1504.08083.
 inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean", Float beta = 1.0) { return detail::call<Tensor>(detail::op<"smooth_l1_loss">, {input, target, reduction, beta}); }
@@ -32,7 +35,8 @@ struct SmoothL1LossOptions {
   std::string reduction = "mean";
   Float beta = 1.0;
 };
-inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1LossOptions& options) { return detail::call<Tensor>(detail::op<"smooth_l1_loss">, {input, target, options.reduction, options.beta}); }
+template <std::same_as<SmoothL1LossOptions> O = SmoothL1LossOptions>
+inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"smooth_l1_loss">, {input, target, options.reduction, options.beta}); }
 // d * d / 2 where d = |input - target| is below delta, else delta * (d - delta / 2). Huber, 1964.
 inline Tensor huber_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean", Float delta = 1.0) { return detail::call<Tensor>(detail::op<"huber_loss">, {input, target, reduction, delta}); }
 struct HuberLossOptions {
@@ -40,23 +44,34 @@ struct HuberLossOptions {
   std::string reduction = "mean";
   Float delta = 1.0;
 };
-inline Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOptions& options) { return detail::call<Tensor>(detail::op<"huber_loss">, {input, target, options.reduction, options.delta}); }
+template <std::same_as<HuberLossOptions> O = HuberLossOptions>
+inline Tensor huber_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"huber_loss">, {input, target, options.reduction, options.delta}); }
 // log(1 + exp(-target * input)); target is 1 or -1.
 inline Tensor soft_margin_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"soft_margin_loss">, {input, target, reduction}); }
 using SoftMarginLossOptions = MseLossOptions;
-inline Tensor soft_margin_loss(const Tensor& input, const Tensor& target, const SoftMarginLossOptions& options) { return detail::call<Tensor>(detail::op<"soft_margin_loss">, {input, target, options.reduction}); }
+template <std::same_as<SoftMarginLossOptions> O = SoftMarginLossOptions>
+inline Tensor soft_margin_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"soft_margin_loss">, {input, target, options.reduction}); }
 // -(target * log(input) + (1 - target) * log(1 - input)), times weight; input: probabilities,
 // target: 0 to 1.
 inline Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {}, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"binary_cross_entropy">, {input, target, weight, reduction}); }
+struct BinaryCrossEntropyOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Tensor weight = {};
+  std::string reduction = "mean";
+};
+template <std::same_as<BinaryCrossEntropyOptions> O = BinaryCrossEntropyOptions>
+inline Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"binary_cross_entropy">, {input, target, options.weight, options.reduction}); }
 // binary_cross_entropy of sigmoid(input), computed in one step; pos_weight scales the part of
 // target.
 struct BinaryCrossEntropyWithLogitsOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Tensor weight = {};
   std::string reduction = "mean";
   Tensor pos_weight = {};
 };
-inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const BinaryCrossEntropyWithLogitsOptions& options = {}) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, {input, target, weight, options.reduction, options.pos_weight}); }
-inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const BinaryCrossEntropyWithLogitsOptions& options) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, {input, target, Tensor(), options.reduction, options.pos_weight}); }
+inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const BinaryCrossEntropyWithLogitsOptions& options = {}) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, {input, target, detail::one_of("binary_cross_entropy_with_logits", "weight", weight, options.weight), options.reduction, options.pos_weight}); }
+template <std::same_as<BinaryCrossEntropyWithLogitsOptions> O = BinaryCrossEntropyWithLogitsOptions>
+inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, {input, target, options.weight, options.reduction, options.pos_weight}); }
 // target * (log(target) - input), where input is log-probabilities, and target too with log_target.
 // reduction "batchmean" is the sum over the number of samples.
 inline Tensor kl_div(const Tensor& input, const Tensor& target, TextRef reduction = "mean", bool log_target = false) { return detail::call<Tensor>(detail::op<"kl_div">, {input, target, reduction, log_target}); }
@@ -65,26 +80,31 @@ struct KlDivOptions {
   std::string reduction = "mean";
   bool log_target = false;
 };
-inline Tensor kl_div(const Tensor& input, const Tensor& target, const KlDivOptions& options) { return detail::call<Tensor>(detail::op<"kl_div">, {input, target, options.reduction, options.log_target}); }
+template <std::same_as<KlDivOptions> O = KlDivOptions>
+inline Tensor kl_div(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"kl_div">, {input, target, options.reduction, options.log_target}); }
 // -input at the class: input [n, classes, ..] is log-probabilities, target [n, ..] int64 classes,
 // weight [classes]. The mean is over the weights.
 struct NllLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Tensor weight = {};
   Int ignore_index = -100;
   std::string reduction = "mean";
 };
-inline Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const NllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"nll_loss">, {input, target, weight, options.ignore_index, options.reduction}); }
-inline Tensor nll_loss(const Tensor& input, const Tensor& target, const NllLossOptions& options) { return detail::call<Tensor>(detail::op<"nll_loss">, {input, target, Tensor(), options.ignore_index, options.reduction}); }
+inline Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const NllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"nll_loss">, {input, target, detail::one_of("nll_loss", "weight", weight, options.weight), options.ignore_index, options.reduction}); }
+template <std::same_as<NllLossOptions> O = NllLossOptions>
+inline Tensor nll_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"nll_loss">, {input, target, options.weight, options.ignore_index, options.reduction}); }
 // nll_loss of log_softmax(input): input [n, classes, ..] is logits, target classes [n, ..], or
 // probabilities of the sizes of input. label_smoothing: Szegedy et al., arXiv:1512.00567.
 struct CrossEntropyOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Tensor weight = {};
   Int ignore_index = -100;
   std::string reduction = "mean";
   Float label_smoothing = 0.0;
 };
-inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const CrossEntropyOptions& options = {}) { return detail::call<Tensor>(detail::op<"cross_entropy">, {input, target, weight, options.ignore_index, options.reduction, options.label_smoothing}); }
-inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyOptions& options) { return detail::call<Tensor>(detail::op<"cross_entropy">, {input, target, Tensor(), options.ignore_index, options.reduction, options.label_smoothing}); }
+inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const CrossEntropyOptions& options = {}) { return detail::call<Tensor>(detail::op<"cross_entropy">, {input, target, detail::one_of("cross_entropy", "weight", weight, options.weight), options.ignore_index, options.reduction, options.label_smoothing}); }
+template <std::same_as<CrossEntropyOptions> O = CrossEntropyOptions>
+inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"cross_entropy">, {input, target, options.weight, options.ignore_index, options.reduction, options.label_smoothing}); }
 // max(|anchor - positive| - |anchor - negative| + margin, 0), of pairwise_distance; swap: with
 // |positive - negative| where that is less. Balntas et al., 2016.
 struct TripletMarginLossOptions {
@@ -103,7 +123,8 @@ struct MarginRankingLossOptions {
   Float margin = 0.0;
   std::string reduction = "mean";
 };
-inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, const MarginRankingLossOptions& options) { return detail::call<Tensor>(detail::op<"margin_ranking_loss">, {input1, input2, target, options.margin, options.reduction}); }
+template <std::same_as<MarginRankingLossOptions> O = MarginRankingLossOptions>
+inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"margin_ranking_loss">, {input1, input2, target, options.margin, options.reduction}); }
 // input where target is 1, and max(margin - input, 0) where it is -1.
 inline Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, Float margin = 1.0, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"hinge_embedding_loss">, {input, target, margin, reduction}); }
 struct HingeEmbeddingLossOptions {
@@ -111,12 +132,14 @@ struct HingeEmbeddingLossOptions {
   Float margin = 1.0;
   std::string reduction = "mean";
 };
-inline Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, const HingeEmbeddingLossOptions& options) { return detail::call<Tensor>(detail::op<"hinge_embedding_loss">, {input, target, options.margin, options.reduction}); }
+template <std::same_as<HingeEmbeddingLossOptions> O = HingeEmbeddingLossOptions>
+inline Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"hinge_embedding_loss">, {input, target, options.margin, options.reduction}); }
 // 1 - cos(input1, input2) where target is 1, and max(cos - margin, 0) where it is -1; inputs [n,
 // size] and target [n], or [size] and a number.
 inline Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, Float margin = 0.0, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"cosine_embedding_loss">, {input1, input2, target, margin, reduction}); }
 using CosineEmbeddingLossOptions = MarginRankingLossOptions;
-inline Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, const CosineEmbeddingLossOptions& options) { return detail::call<Tensor>(detail::op<"cosine_embedding_loss">, {input1, input2, target, options.margin, options.reduction}); }
+template <std::same_as<CosineEmbeddingLossOptions> O = CosineEmbeddingLossOptions>
+inline Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"cosine_embedding_loss">, {input1, input2, target, options.margin, options.reduction}); }
 // The mean over all classes i but the target of max(margin - input[target] + input[i], 0)^p, times
 // weight[target]; input [n, classes], target [n] int64.
 struct MultiMarginLossOptions {
@@ -131,10 +154,14 @@ inline Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const
 // number of classes; target [n, classes] lists classes and ends with -1.
 inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_margin_loss">, {input, target, reduction}); }
 using MultilabelMarginLossOptions = MseLossOptions;
-inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, const MultilabelMarginLossOptions& options) { return detail::call<Tensor>(detail::op<"multilabel_margin_loss">, {input, target, options.reduction}); }
+template <std::same_as<MultilabelMarginLossOptions> O = MultilabelMarginLossOptions>
+inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"multilabel_margin_loss">, {input, target, options.reduction}); }
 // The mean over the last dimension of binary_cross_entropy_with_logits, times weight [classes];
 // target is 0 or 1.
 inline Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {}, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_soft_margin_loss">, {input, target, weight, reduction}); }
+using MultilabelSoftMarginLossOptions = BinaryCrossEntropyOptions;
+template <std::same_as<MultilabelSoftMarginLossOptions> O = MultilabelSoftMarginLossOptions>
+inline Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"multilabel_soft_margin_loss">, {input, target, options.weight, options.reduction}); }
 // exp(input) - target * input, or input - target * log(input + eps) without log_input; full: with
 // Stirling's approximation of log(target!).
 struct PoissonNllLossOptions {

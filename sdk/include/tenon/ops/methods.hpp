@@ -2,6 +2,7 @@
 // the text is with the op.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -212,22 +213,22 @@ inline Tensor TensorMethods::masked_fill(Operand mask, Operand value) const { re
 inline Tensor TensorMethods::masked_fill_(Operand mask, Operand value) const { return detail::call<Tensor>(detail::op<"masked_fill_">, {self(), mask, value}); }
 inline Tensor TensorMethods::nan_to_num(std::optional<Float> nan, std::optional<Float> posinf, std::optional<Float> neginf) const { return detail::call<Tensor>(detail::op<"nan_to_num">, {self(), nan, posinf, neginf}); }
 inline Tensor TensorMethods::nan_to_num_(std::optional<Float> nan, std::optional<Float> posinf, std::optional<Float> neginf) const { return detail::call<Tensor>(detail::op<"nan_to_num_">, {self(), nan, posinf, neginf}); }
-inline Tensor TensorMethods::sum(Ints dims, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"sum">, {self(), dims, keepdim, dtype}); }
-inline Tensor TensorMethods::mean(Ints dims, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"mean">, {self(), dims, keepdim, dtype}); }
-inline Tensor TensorMethods::prod(Ints dims, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"prod">, {self(), dims, keepdim, dtype}); }
-inline Tensor TensorMethods::amax(Ints dims, bool keepdim) const { return detail::call<Tensor>(detail::op<"amax">, {self(), dims, keepdim}); }
-inline Tensor TensorMethods::amin(Ints dims, bool keepdim) const { return detail::call<Tensor>(detail::op<"amin">, {self(), dims, keepdim}); }
+inline Tensor TensorMethods::sum(Ints dim, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"sum">, {self(), dim, keepdim, dtype}); }
+inline Tensor TensorMethods::mean(Ints dim, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"mean">, {self(), dim, keepdim, dtype}); }
+inline Tensor TensorMethods::prod(Ints dim, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"prod">, {self(), dim, keepdim, dtype}); }
+inline Tensor TensorMethods::amax(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"amax">, {self(), dim, keepdim}); }
+inline Tensor TensorMethods::amin(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"amin">, {self(), dim, keepdim}); }
 inline std::tuple<Tensor, Tensor> TensorMethods::max(Int dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max">, {self(), dim, keepdim}); }
 inline std::tuple<Tensor, Tensor> TensorMethods::min(Int dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"min">, {self(), dim, keepdim}); }
-inline Tensor TensorMethods::argmax(Ints dims, bool keepdim) const { return detail::call<Tensor>(detail::op<"argmax">, {self(), dims, keepdim}); }
-inline Tensor TensorMethods::argmin(Ints dims, bool keepdim) const { return detail::call<Tensor>(detail::op<"argmin">, {self(), dims, keepdim}); }
-inline Tensor TensorMethods::var(Ints dims, Int correction, bool keepdim) const { return detail::call<Tensor>(detail::op<"var">, {self(), dims, correction, keepdim}); }
-inline Tensor TensorMethods::std(Ints dims, Int correction, bool keepdim) const { return detail::call<Tensor>(detail::op<"std">, {self(), dims, correction, keepdim}); }
-inline Tensor TensorMethods::norm(Float p, Ints dims, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"norm">, {self(), p, dims, keepdim, dtype}); }
-inline Tensor TensorMethods::logsumexp(Ints dims, bool keepdim) const { return detail::call<Tensor>(detail::op<"logsumexp">, {self(), dims, keepdim}); }
-inline Tensor TensorMethods::all(Ints dims, bool keepdim) const { return detail::call<Tensor>(detail::op<"all">, {self(), dims, keepdim}); }
-inline Tensor TensorMethods::any(Ints dims, bool keepdim) const { return detail::call<Tensor>(detail::op<"any">, {self(), dims, keepdim}); }
-inline Tensor TensorMethods::count_nonzero(Ints dims) const { return detail::call<Tensor>(detail::op<"count_nonzero">, {self(), dims}); }
+inline Tensor TensorMethods::argmax(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"argmax">, {self(), dim, keepdim}); }
+inline Tensor TensorMethods::argmin(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"argmin">, {self(), dim, keepdim}); }
+inline Tensor TensorMethods::var(Ints dim, Int correction, bool keepdim) const { return detail::call<Tensor>(detail::op<"var">, {self(), dim, correction, keepdim}); }
+inline Tensor TensorMethods::std(Ints dim, Int correction, bool keepdim) const { return detail::call<Tensor>(detail::op<"std">, {self(), dim, correction, keepdim}); }
+inline Tensor TensorMethods::norm(Float p, Ints dim, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"norm">, {self(), p, dim, keepdim, dtype}); }
+inline Tensor TensorMethods::logsumexp(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"logsumexp">, {self(), dim, keepdim}); }
+inline Tensor TensorMethods::all(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"all">, {self(), dim, keepdim}); }
+inline Tensor TensorMethods::any(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"any">, {self(), dim, keepdim}); }
+inline Tensor TensorMethods::count_nonzero(Ints dim) const { return detail::call<Tensor>(detail::op<"count_nonzero">, {self(), dim}); }
 inline Tensor TensorMethods::cumsum(Int dim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"cumsum">, {self(), dim, dtype}); }
 inline Tensor TensorMethods::cumprod(Int dim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"cumprod">, {self(), dim, dtype}); }
 inline std::tuple<Tensor, Tensor> TensorMethods::sort(Int dim, bool descending) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"sort">, {self(), dim, descending}); }
@@ -249,8 +250,8 @@ inline std::tuple<Tensor, Tensor> TensorMethods::kthvalue(Int k, Int dim, bool k
 inline std::tuple<Tensor, Tensor> TensorMethods::mode(Int dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"mode">, {self(), dim, keepdim}); }
 inline Tensor TensorMethods::quantile(Operand q, std::optional<Int> dim, bool keepdim, TextRef interpolation) const { return detail::call<Tensor>(detail::op<"quantile">, {self(), q, dim, keepdim, interpolation}); }
 inline Tensor TensorMethods::nanquantile(Operand q, std::optional<Int> dim, bool keepdim, TextRef interpolation) const { return detail::call<Tensor>(detail::op<"nanquantile">, {self(), q, dim, keepdim, interpolation}); }
-inline Tensor TensorMethods::nansum(Ints dims, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"nansum">, {self(), dims, keepdim, dtype}); }
-inline Tensor TensorMethods::nanmean(Ints dims, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"nanmean">, {self(), dims, keepdim, dtype}); }
+inline Tensor TensorMethods::nansum(Ints dim, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"nansum">, {self(), dim, keepdim, dtype}); }
+inline Tensor TensorMethods::nanmean(Ints dim, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"nanmean">, {self(), dim, keepdim, dtype}); }
 inline std::tuple<Tensor, Tensor> TensorMethods::aminmax(std::optional<Int> dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"aminmax">, {self(), dim, keepdim}); }
 inline Tensor TensorMethods::renorm(Float p, Int dim, Float maxnorm) const { return detail::call<Tensor>(detail::op<"renorm">, {self(), p, dim, maxnorm}); }
 inline Tensor TensorMethods::bincount() const { return detail::call<Tensor>(detail::op<"bincount">, {self()}); }
@@ -284,7 +285,7 @@ inline Tensor TensorMethods::transpose(Int dim0, Int dim1) const { return detail
 inline Tensor TensorMethods::t() const { return detail::call<Tensor>(detail::op<"t">, {self()}); }
 inline Tensor TensorMethods::select(Int dim, Int index) const { return detail::call<Tensor>(detail::op<"select">, {self(), dim, index}); }
 inline Tensor TensorMethods::narrow(Int dim, Int start, Int length) const { return detail::call<Tensor>(detail::op<"narrow">, {self(), dim, start, length}); }
-inline Tensor TensorMethods::squeeze(Ints dims) const { return detail::call<Tensor>(detail::op<"squeeze">, {self(), dims}); }
+inline Tensor TensorMethods::squeeze(Ints dim) const { return detail::call<Tensor>(detail::op<"squeeze">, {self(), dim}); }
 inline Tensor TensorMethods::unsqueeze(Int dim) const { return detail::call<Tensor>(detail::op<"unsqueeze">, {self(), dim}); }
 inline Tensor TensorMethods::flatten(Int start_dim, Int end_dim) const { return detail::call<Tensor>(detail::op<"flatten">, {self(), start_dim, end_dim}); }
 inline Tensor TensorMethods::movedim(Ints source, Ints destination) const { return detail::call<Tensor>(detail::op<"movedim">, {self(), source, destination}); }

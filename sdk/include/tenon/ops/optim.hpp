@@ -1,6 +1,7 @@
 // The group 'optim' of the plugin 'ops', written by `tenon header`: changes belong into the plugin.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -254,7 +255,8 @@ struct ClipGradNormOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float norm_type = 2.0;
 };
-inline Tensor clip_grad_norm_(const Tensors& grads, Float max_norm, const ClipGradNormOptions& options) { return detail::call<Tensor>(detail::op<"clip_grad_norm_">, {grads, max_norm, options.norm_type}); }
+template <std::same_as<ClipGradNormOptions> O = ClipGradNormOptions>
+inline Tensor clip_grad_norm_(const Tensors& grads, Float max_norm, const O& options) { return detail::call<Tensor>(detail::op<"clip_grad_norm_">, {grads, max_norm, options.norm_type}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -1,6 +1,7 @@
 // The group 'pool' of the plugin 'ops', written by `tenon header`: changes belong into the plugin.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -132,8 +133,21 @@ inline std::tuple<Tensor, Tensor> fractional_max_pool3d_with_indices(const Tenso
 // kernel_size. What a window of ceil_mode has beyond x counts as its mean. Where the sum is 0, the
 // gradient is 0.
 inline Tensor lp_pool1d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool1d">, {x, norm_type, kernel_size, stride, ceil_mode}); }
+struct LpPool1dOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts stride = {};
+  bool ceil_mode = false;
+};
+template <std::same_as<LpPool1dOptions> O = LpPool1dOptions>
+inline Tensor lp_pool1d(const Tensor& x, Float norm_type, Ints kernel_size, const O& options) { return detail::call<Tensor>(detail::op<"lp_pool1d">, {x, norm_type, kernel_size, options.stride, options.ceil_mode}); }
 inline Tensor lp_pool2d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool2d">, {x, norm_type, kernel_size, stride, ceil_mode}); }
+using LpPool2dOptions = LpPool1dOptions;
+template <std::same_as<LpPool2dOptions> O = LpPool2dOptions>
+inline Tensor lp_pool2d(const Tensor& x, Float norm_type, Ints kernel_size, const O& options) { return detail::call<Tensor>(detail::op<"lp_pool2d">, {x, norm_type, kernel_size, options.stride, options.ceil_mode}); }
 inline Tensor lp_pool3d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool3d">, {x, norm_type, kernel_size, stride, ceil_mode}); }
+using LpPool3dOptions = LpPool1dOptions;
+template <std::same_as<LpPool3dOptions> O = LpPool3dOptions>
+inline Tensor lp_pool3d(const Tensor& x, Float norm_type, Ints kernel_size, const O& options) { return detail::call<Tensor>(detail::op<"lp_pool3d">, {x, norm_type, kernel_size, options.stride, options.ceil_mode}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -2,6 +2,7 @@
 // plugin.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,19 +18,47 @@ inline namespace TENON_HIDDEN v0 {
 // Uniform in [0, 1). dtype None: float32; device None: the CPU. The same on every device for one
 // seed.
 inline Tensor rand(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"rand">, {sizes, dtype, device}); }
+struct RandOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Dtype dtype = {};
+  Device device = {};
+};
+template <std::same_as<RandOptions> O = RandOptions>
+inline Tensor rand(Ints sizes, const O& options) { return detail::call<Tensor>(detail::op<"rand">, {sizes, options.dtype, options.device}); }
 // rand of the sizes and device of x, and of its dtype unless said.
 inline Tensor rand_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"rand_like">, {x, dtype}); }
+struct RandLikeOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Dtype dtype = {};
+};
+template <std::same_as<RandLikeOptions> O = RandLikeOptions>
+inline Tensor rand_like(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"rand_like">, {x, options.dtype}); }
 // Normal with mean 0 and variance 1. dtype None: float32; device None: the CPU. The same on every
 // device for one seed.
 inline Tensor randn(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randn">, {sizes, dtype, device}); }
+using RandnOptions = RandOptions;
+template <std::same_as<RandnOptions> O = RandnOptions>
+inline Tensor randn(Ints sizes, const O& options) { return detail::call<Tensor>(detail::op<"randn">, {sizes, options.dtype, options.device}); }
 // randn of the sizes and device of x, and of its dtype unless said.
 inline Tensor randn_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"randn_like">, {x, dtype}); }
+using RandnLikeOptions = RandLikeOptions;
+template <std::same_as<RandnLikeOptions> O = RandnLikeOptions>
+inline Tensor randn_like(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"randn_like">, {x, options.dtype}); }
 // Whole numbers from low to high - 1. dtype None: int64; device None: the CPU.
 inline Tensor randint(Int low, Int high, Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randint">, {low, high, sizes, dtype, device}); }
+using RandintOptions = RandOptions;
+template <std::same_as<RandintOptions> O = RandintOptions>
+inline Tensor randint(Int low, Int high, Ints sizes, const O& options) { return detail::call<Tensor>(detail::op<"randint">, {low, high, sizes, options.dtype, options.device}); }
 // randint of the sizes and device of x, and of its dtype unless said.
 inline Tensor randint_like(const Tensor& x, Int low, Int high, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"randint_like">, {x, low, high, dtype}); }
+using RandintLikeOptions = RandLikeOptions;
+template <std::same_as<RandintLikeOptions> O = RandintLikeOptions>
+inline Tensor randint_like(const Tensor& x, Int low, Int high, const O& options) { return detail::call<Tensor>(detail::op<"randint_like">, {x, low, high, options.dtype}); }
 // 0 to n - 1 in any order. dtype None: int64; device None: the CPU.
 inline Tensor randperm(Int n, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randperm">, {n, dtype, device}); }
+using RandpermOptions = RandOptions;
+template <std::same_as<RandpermOptions> O = RandpermOptions>
+inline Tensor randperm(Int n, const O& options) { return detail::call<Tensor>(detail::op<"randperm">, {n, options.dtype, options.device}); }
 // Indices of x [n] or [rows, n], whose elements are weights: int64 [num_samples] or [rows,
 // num_samples].
 inline Tensor multinomial(const Tensor& x, Int num_samples, bool replacement = false) { return detail::call<Tensor>(detail::op<"multinomial">, {x, num_samples, replacement}); }
@@ -37,7 +66,8 @@ struct MultinomialOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool replacement = false;
 };
-inline Tensor multinomial(const Tensor& x, Int num_samples, const MultinomialOptions& options) { return detail::call<Tensor>(detail::op<"multinomial">, {x, num_samples, options.replacement}); }
+template <std::same_as<MultinomialOptions> O = MultinomialOptions>
+inline Tensor multinomial(const Tensor& x, Int num_samples, const O& options) { return detail::call<Tensor>(detail::op<"multinomial">, {x, num_samples, options.replacement}); }
 // Uniform in [low, high). dtype None: float32; device None: the CPU.
 inline Tensor uniform(Ints sizes, Float low = 0.0, Float high = 1.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"uniform">, {sizes, low, high, dtype, device}); }
 struct UniformOptions {
@@ -47,7 +77,8 @@ struct UniformOptions {
   Dtype dtype = {};
   Device device = {};
 };
-inline Tensor uniform(Ints sizes, const UniformOptions& options) { return detail::call<Tensor>(detail::op<"uniform">, {sizes, options.low, options.high, options.dtype, options.device}); }
+template <std::same_as<UniformOptions> O = UniformOptions>
+inline Tensor uniform(Ints sizes, const O& options) { return detail::call<Tensor>(detail::op<"uniform">, {sizes, options.low, options.high, options.dtype, options.device}); }
 // Writes numbers that are uniform in [from, to) to x.
 inline Tensor uniform_(const Tensor& x, Float from = 0.0, Float to = 1.0) { return detail::call<Tensor>(detail::op<"uniform_">, {x, from, to}); }
 struct UniformInPlaceOptions {
@@ -55,7 +86,8 @@ struct UniformInPlaceOptions {
   Float from = 0.0;
   Float to = 1.0;
 };
-inline Tensor uniform_(const Tensor& x, const UniformInPlaceOptions& options) { return detail::call<Tensor>(detail::op<"uniform_">, {x, options.from, options.to}); }
+template <std::same_as<UniformInPlaceOptions> O = UniformInPlaceOptions>
+inline Tensor uniform_(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"uniform_">, {x, options.from, options.to}); }
 // Writes normal numbers of this mean and standard deviation to x.
 inline Tensor normal_(const Tensor& x, Float mean = 0.0, Float std = 1.0) { return detail::call<Tensor>(detail::op<"normal_">, {x, mean, std}); }
 struct NormalOptions {
@@ -63,14 +95,16 @@ struct NormalOptions {
   Float mean = 0.0;
   Float std = 1.0;
 };
-inline Tensor normal_(const Tensor& x, const NormalOptions& options) { return detail::call<Tensor>(detail::op<"normal_">, {x, options.mean, options.std}); }
+template <std::same_as<NormalOptions> O = NormalOptions>
+inline Tensor normal_(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"normal_">, {x, options.mean, options.std}); }
 // Writes 1 with probability p, else 0, to x.
 inline Tensor bernoulli_(const Tensor& x, Float p = 0.5) { return detail::call<Tensor>(detail::op<"bernoulli_">, {x, p}); }
 struct BernoulliOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float p = 0.5;
 };
-inline Tensor bernoulli_(const Tensor& x, const BernoulliOptions& options) { return detail::call<Tensor>(detail::op<"bernoulli_">, {x, options.p}); }
+template <std::same_as<BernoulliOptions> O = BernoulliOptions>
+inline Tensor bernoulli_(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"bernoulli_">, {x, options.p}); }
 // 1 with the probability that p says element by element, else 0.
 inline Tensor bernoulli(const Tensor& p) { return detail::call<Tensor>(detail::op<"bernoulli">, {p}); }
 // Writes exponentially distributed numbers of rate lambd, whose mean is 1 / lambd, to x.
@@ -79,7 +113,8 @@ struct ExponentialOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float lambd = 1.0;
 };
-inline Tensor exponential_(const Tensor& x, const ExponentialOptions& options) { return detail::call<Tensor>(detail::op<"exponential_">, {x, options.lambd}); }
+template <std::same_as<ExponentialOptions> O = ExponentialOptions>
+inline Tensor exponential_(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"exponential_">, {x, options.lambd}); }
 // Writes how many trials it takes, 1 at least, to succeed with probability p each, to x.
 inline Tensor geometric_(const Tensor& x, Float p) { return detail::call<Tensor>(detail::op<"geometric_">, {x, p}); }
 // Writes numbers of the Cauchy distribution with this median and half width to x.
@@ -89,7 +124,8 @@ struct CauchyOptions {
   Float median = 0.0;
   Float sigma = 1.0;
 };
-inline Tensor cauchy_(const Tensor& x, const CauchyOptions& options) { return detail::call<Tensor>(detail::op<"cauchy_">, {x, options.median, options.sigma}); }
+template <std::same_as<CauchyOptions> O = CauchyOptions>
+inline Tensor cauchy_(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"cauchy_">, {x, options.median, options.sigma}); }
 // Writes numbers to x whose logarithms are normal with this mean and standard deviation.
 inline Tensor log_normal_(const Tensor& x, Float mean = 1.0, Float std = 2.0) { return detail::call<Tensor>(detail::op<"log_normal_">, {x, mean, std}); }
 struct LogNormalOptions {
@@ -97,7 +133,8 @@ struct LogNormalOptions {
   Float mean = 1.0;
   Float std = 2.0;
 };
-inline Tensor log_normal_(const Tensor& x, const LogNormalOptions& options) { return detail::call<Tensor>(detail::op<"log_normal_">, {x, options.mean, options.std}); }
+template <std::same_as<LogNormalOptions> O = LogNormalOptions>
+inline Tensor log_normal_(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"log_normal_">, {x, options.mean, options.std}); }
 // How many events come in a time in which there are so many on average, element by element: k with
 // the probability rate^k exp(-rate) / k!.
 inline Tensor poisson(const Tensor& rates) { return detail::call<Tensor>(detail::op<"poisson">, {rates}); }
@@ -112,14 +149,22 @@ struct DropoutOptions {
   Float p = 0.5;
   bool training = true;
 };
-inline Tensor dropout(const Tensor& x, const DropoutOptions& options) { return detail::call<Tensor>(detail::op<"dropout">, {x, options.p, options.training}); }
+template <std::same_as<DropoutOptions> O = DropoutOptions>
+inline Tensor dropout(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"dropout">, {x, options.p, options.training}); }
 // dropout(x, p, train), a copy of x when not training, and whether each element was kept.
 inline std::tuple<Tensor, Tensor> native_dropout(const Tensor& x, Float p, std::optional<bool> train = true) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"native_dropout">, {x, p, train}); }
+struct NativeDropoutOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<bool> train = true;
+};
+template <std::same_as<NativeDropoutOptions> O = NativeDropoutOptions>
+inline std::tuple<Tensor, Tensor> native_dropout(const Tensor& x, Float p, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"native_dropout">, {x, p, options.train}); }
 // dropout(x, p, training) of whole channels of x [n, channels, ..]. Tompson et al.,
 // arXiv:1411.4280.
 inline Tensor feature_dropout(const Tensor& x, Float p = 0.5, bool training = true) { return detail::call<Tensor>(detail::op<"feature_dropout">, {x, p, training}); }
 using FeatureDropoutOptions = DropoutOptions;
-inline Tensor feature_dropout(const Tensor& x, const FeatureDropoutOptions& options) { return detail::call<Tensor>(detail::op<"feature_dropout">, {x, options.p, options.training}); }
+template <std::same_as<FeatureDropoutOptions> O = FeatureDropoutOptions>
+inline Tensor feature_dropout(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"feature_dropout">, {x, options.p, options.training}); }
 // selu's lower limit with probability p, and all scaled and shifted so that mean 0 and variance 1
 // stay; x itself when not training. Klambauer et al., arXiv:1706.02515.
 inline Tensor alpha_dropout(const Tensor& x, Float p = 0.5, bool training = false) { return detail::call<Tensor>(detail::op<"alpha_dropout">, {x, p, training}); }
@@ -128,11 +173,13 @@ struct AlphaDropoutOptions {
   Float p = 0.5;
   bool training = false;
 };
-inline Tensor alpha_dropout(const Tensor& x, const AlphaDropoutOptions& options) { return detail::call<Tensor>(detail::op<"alpha_dropout">, {x, options.p, options.training}); }
+template <std::same_as<AlphaDropoutOptions> O = AlphaDropoutOptions>
+inline Tensor alpha_dropout(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"alpha_dropout">, {x, options.p, options.training}); }
 // alpha_dropout(x, p, training) of whole channels of x [n, channels, ..].
 inline Tensor feature_alpha_dropout(const Tensor& x, Float p = 0.5, bool training = false) { return detail::call<Tensor>(detail::op<"feature_alpha_dropout">, {x, p, training}); }
 using FeatureAlphaDropoutOptions = AlphaDropoutOptions;
-inline Tensor feature_alpha_dropout(const Tensor& x, const FeatureAlphaDropoutOptions& options) { return detail::call<Tensor>(detail::op<"feature_alpha_dropout">, {x, options.p, options.training}); }
+template <std::same_as<FeatureAlphaDropoutOptions> O = FeatureAlphaDropoutOptions>
+inline Tensor feature_alpha_dropout(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"feature_alpha_dropout">, {x, options.p, options.training}); }
 // x where it is above 0, else a slope times x: in training uniform in [lower, upper) for each
 // element, else their mean. Xu et al., arXiv:1505.00853.
 struct RreluOptions {

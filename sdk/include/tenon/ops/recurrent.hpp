@@ -2,6 +2,7 @@
 // plugin.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,15 +19,31 @@ inline namespace TENON_HIDDEN v0 {
 // [4 hidden, in], w_hh [4 hidden, hidden], biases [4 hidden]: gates input, forget, new, output.
 // Hochreiter & Schmidhuber, 1997.
 inline std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, const Tensors& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"lstm_cell">, {input, hx, w_ih, w_hh, b_ih, b_hh}); }
+struct LstmCellOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Tensor b_ih = {};
+  Tensor b_hh = {};
+};
+template <std::same_as<LstmCellOptions> O = LstmCellOptions>
+inline std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, const Tensors& hx, const Tensor& w_ih, const Tensor& w_hh, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"lstm_cell">, {input, hx, w_ih, w_hh, options.b_ih, options.b_hh}); }
 // One step of a GRU: input [n, in] and the state hx [n, hidden], or without n. w_ih is [3 hidden,
 // in], w_hh [3 hidden, hidden], biases [3 hidden]: gates reset, update, new. Cho et al.,
 // arXiv:1406.1078.
 inline Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<Tensor>(detail::op<"gru_cell">, {input, hx, w_ih, w_hh, b_ih, b_hh}); }
+using GruCellOptions = LstmCellOptions;
+template <std::same_as<GruCellOptions> O = GruCellOptions>
+inline Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const O& options) { return detail::call<Tensor>(detail::op<"gru_cell">, {input, hx, w_ih, w_hh, options.b_ih, options.b_hh}); }
 // tanh(input w_ih^T + b_ih + hx w_hh^T + b_hh): input [n, in], hx [n, hidden], or without n. Elman,
 // 1990.
 inline Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<Tensor>(detail::op<"rnn_tanh_cell">, {input, hx, w_ih, w_hh, b_ih, b_hh}); }
+using RnnTanhCellOptions = LstmCellOptions;
+template <std::same_as<RnnTanhCellOptions> O = RnnTanhCellOptions>
+inline Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const O& options) { return detail::call<Tensor>(detail::op<"rnn_tanh_cell">, {input, hx, w_ih, w_hh, options.b_ih, options.b_hh}); }
 // As rnn_tanh_cell, with relu in place of tanh.
 inline Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<Tensor>(detail::op<"rnn_relu_cell">, {input, hx, w_ih, w_hh, b_ih, b_hh}); }
+using RnnReluCellOptions = LstmCellOptions;
+template <std::same_as<RnnReluCellOptions> O = RnnReluCellOptions>
+inline Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const O& options) { return detail::call<Tensor>(detail::op<"rnn_relu_cell">, {input, hx, w_ih, w_hh, options.b_ih, options.b_hh}); }
 // An LSTM of num_layers: input [t, n, features], with batch_first [n, t, features], and hx, its
 // states h and c [layers * directions, n, hidden]. params has for each layer and direction w_ih,
 // w_hh, with has_biases b_ih and b_hh, and where h is narrower than c its projection. batch_sizes:

@@ -2,6 +2,7 @@
 // plugin.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,7 +50,8 @@ struct AffineGridOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool align_corners = false;
 };
-inline Tensor affine_grid(const Tensor& theta, Ints size, const AffineGridOptions& options) { return detail::call<Tensor>(detail::op<"affine_grid">, {theta, size, options.align_corners}); }
+template <std::same_as<AffineGridOptions> O = AffineGridOptions>
+inline Tensor affine_grid(const Tensor& theta, Ints size, const O& options) { return detail::call<Tensor>(detail::op<"affine_grid">, {theta, size, options.align_corners}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -2,6 +2,7 @@
 // header`: the text is with the op.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -219,22 +220,22 @@ class TensorMethods {
   Tensor masked_fill_(Operand mask, Operand value) const;
   Tensor nan_to_num(std::optional<Float> nan = {}, std::optional<Float> posinf = {}, std::optional<Float> neginf = {}) const;
   Tensor nan_to_num_(std::optional<Float> nan = {}, std::optional<Float> posinf = {}, std::optional<Float> neginf = {}) const;
-  Tensor sum(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
-  Tensor mean(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
-  Tensor prod(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
-  Tensor amax(Ints dims = {}, bool keepdim = false) const;
-  Tensor amin(Ints dims = {}, bool keepdim = false) const;
+  Tensor sum(Ints dim = {}, bool keepdim = false, Dtype dtype = {}) const;
+  Tensor mean(Ints dim = {}, bool keepdim = false, Dtype dtype = {}) const;
+  Tensor prod(Ints dim = {}, bool keepdim = false, Dtype dtype = {}) const;
+  Tensor amax(Ints dim = {}, bool keepdim = false) const;
+  Tensor amin(Ints dim = {}, bool keepdim = false) const;
   std::tuple<Tensor, Tensor> max(Int dim, bool keepdim = false) const;
   std::tuple<Tensor, Tensor> min(Int dim, bool keepdim = false) const;
-  Tensor argmax(Ints dims = {}, bool keepdim = false) const;
-  Tensor argmin(Ints dims = {}, bool keepdim = false) const;
-  Tensor var(Ints dims = {}, Int correction = 1, bool keepdim = false) const;
-  Tensor std(Ints dims = {}, Int correction = 1, bool keepdim = false) const;
-  Tensor norm(Float p = 2.0, Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
-  Tensor logsumexp(Ints dims, bool keepdim = false) const;
-  Tensor all(Ints dims = {}, bool keepdim = false) const;
-  Tensor any(Ints dims = {}, bool keepdim = false) const;
-  Tensor count_nonzero(Ints dims = {}) const;
+  Tensor argmax(Ints dim = {}, bool keepdim = false) const;
+  Tensor argmin(Ints dim = {}, bool keepdim = false) const;
+  Tensor var(Ints dim = {}, Int correction = 1, bool keepdim = false) const;
+  Tensor std(Ints dim = {}, Int correction = 1, bool keepdim = false) const;
+  Tensor norm(Float p = 2.0, Ints dim = {}, bool keepdim = false, Dtype dtype = {}) const;
+  Tensor logsumexp(Ints dim, bool keepdim = false) const;
+  Tensor all(Ints dim = {}, bool keepdim = false) const;
+  Tensor any(Ints dim = {}, bool keepdim = false) const;
+  Tensor count_nonzero(Ints dim = {}) const;
   Tensor cumsum(Int dim, Dtype dtype = {}) const;
   Tensor cumprod(Int dim, Dtype dtype = {}) const;
   std::tuple<Tensor, Tensor> sort(Int dim = -1, bool descending = false) const;
@@ -256,8 +257,8 @@ class TensorMethods {
   std::tuple<Tensor, Tensor> mode(Int dim = -1, bool keepdim = false) const;
   Tensor quantile(Operand q, std::optional<Int> dim = {}, bool keepdim = false, TextRef interpolation = "linear") const;
   Tensor nanquantile(Operand q, std::optional<Int> dim = {}, bool keepdim = false, TextRef interpolation = "linear") const;
-  Tensor nansum(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
-  Tensor nanmean(Ints dims = {}, bool keepdim = false, Dtype dtype = {}) const;
+  Tensor nansum(Ints dim = {}, bool keepdim = false, Dtype dtype = {}) const;
+  Tensor nanmean(Ints dim = {}, bool keepdim = false, Dtype dtype = {}) const;
   std::tuple<Tensor, Tensor> aminmax(std::optional<Int> dim = {}, bool keepdim = false) const;
   Tensor renorm(Float p, Int dim, Float maxnorm) const;
   Tensor bincount() const;
@@ -291,7 +292,7 @@ class TensorMethods {
   Tensor t() const;
   Tensor select(Int dim, Int index) const;
   Tensor narrow(Int dim, Int start, Int length) const;
-  Tensor squeeze(Ints dims = {}) const;
+  Tensor squeeze(Ints dim = {}) const;
   Tensor unsqueeze(Int dim) const;
   Tensor flatten(Int start_dim = 0, Int end_dim = -1) const;
   Tensor movedim(Ints source, Ints destination) const;

@@ -1,6 +1,7 @@
 // What the plugin 'optimizers' brings, written by `tenon header`: changes belong into the plugin.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>

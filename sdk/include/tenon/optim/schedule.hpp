@@ -167,6 +167,14 @@ inline Schedule StepLR(Int step_size, Float gamma = 0.1) {
       .going_on();
 }
 
+struct StepLROptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float gamma = 0.1;
+};
+inline Schedule StepLR(Int step_size, const StepLROptions& options) {
+  return StepLR(step_size, options.gamma);
+}
+
 // lr * gamma^k, where k milestones have been reached. They come in any order; one that is there
 // twice counts twice.
 inline Schedule MultiStepLR(const Ints& milestones, Float gamma = 0.1) {
@@ -180,6 +188,11 @@ inline Schedule MultiStepLR(const Ints& milestones, Float gamma = 0.1) {
            return lr * std::pow(factor, double(reached));
          })
       .going_on();
+}
+
+using MultiStepLROptions = StepLROptions;
+inline Schedule MultiStepLR(const Ints& milestones, const MultiStepLROptions& options) {
+  return MultiStepLR(milestones, options.gamma);
 }
 
 // lr * gamma^step.

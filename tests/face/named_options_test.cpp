@@ -1,0 +1,84 @@
+// Options of ops: what may stand by its place stands by its name, too.
+#include <string>
+#include <vector>
+
+#include "message_of.h"
+#include "ops_support.h"
+
+namespace {
+
+class Options : public testing::Test {
+ protected:
+  void SetUp() override { load_all(); }
+  Tensor x = tn::tensor({{1.0, -2.0, 3.0}, {4.0, 5.0, -6.0}});
+};
+
+TEST_F(Options, AListThatMayBeLeftOutHasAName) {
+  EXPECT_TRUE(tn::sum(x, {.dim = 1}).equal(tn::sum(x, 1)));
+  EXPECT_TRUE(tn::sum(x, {.dim = {0, 1}, .keepdim = true}).equal(tn::sum(x, {0, 1}, true)));
+  EXPECT_TRUE(tn::mean(x, {.keepdim = true}).equal(tn::mean(x, {}, true)));
+  EXPECT_TRUE(tn::amax(x, {.dim = 0}).equal(tn::amax(x, 0)));
+}
+
+TEST_F(Options, EmptyBracesAreWhatStandsByItsPlace) {
+  EXPECT_TRUE(tn::sum(x, {}).equal(x.sum()));
+  EXPECT_TRUE(tn::argmax(x, {}).equal(x.argmax()));
+  EXPECT_TRUE(tn::layer_norm(x, {3}, {}).equal(tn::layer_norm(x, {3})));
+}
+
+TEST_F(Options, ATensorThatMayBeMissingHasAName) {
+  const Tensor classes = tn::tensor({2, 0}), weight = tn::tensor({1.0, 2.0, 0.5});
+  const Tensor expected = tn::cross_entropy(x, classes, weight, {.label_smoothing = 0.1});
+  EXPECT_TRUE(
+      tn::cross_entropy(x, classes, {.weight = weight, .label_smoothing = 0.1}).equal(expected));
+  EXPECT_FALSE(tn::cross_entropy(x, classes, {.label_smoothing = 0.1}).equal(expected));
+
+  const Tensor gain = tn::tensor({1.0, 2.0, 3.0});
+  EXPECT_TRUE(tn::layer_norm(x, {3}, {.bias = gain, .eps = 1e-3})
+                  .equal(tn::layer_norm(x, {3}, tn::none, gain, 1e-3)));
+  const Tensor q = tn::randn({1, 2, 4, 3}), mask = tn::ones({4, 4}).tril().to(tn::bool_);
+  EXPECT_TRUE(tn::scaled_dot_product_attention(q, q, q, {.attn_mask = mask})
+                  .equal(tn::scaled_dot_product_attention(q, q, q, mask)));
+  EXPECT_TRUE(tn::linear(x, tn::eye(3), {.bias = gain}).equal(x + gain));
+  EXPECT_TRUE(tn::binary_cross_entropy_with_logits(x, tn::ones({2, 3}), {.pos_weight = gain})
+                  .equal(tn::binary_cross_entropy_with_logits(x, tn::ones({2, 3}), tn::none,
+                                                              {.pos_weight = gain})));
+}
+
+TEST_F(Options, OfPlaceAndNameOneIsGiven) {
+  const Tensor classes = tn::tensor({2, 0}), weight = tn::ones({3});
+  EXPECT_EQ(message_of([&] { tn::cross_entropy(x, classes, weight, {.weight = weight}); }),
+            "cross_entropy: weight is given by its place and by its name");
+}
+
+TEST_F(Options, OperandsHaveNames) {
+  EXPECT_TRUE(tn::clamp(x, {.min = 0}).equal(tn::relu(x)));
+  EXPECT_TRUE(tn::clamp(x, {.max = 1.5}).equal(x.clamp_max(1.5)));
+  EXPECT_TRUE(tn::clamp(x, {.min = -1, .max = 1}).equal(x.clamp(-1, 1)));
+  tn::ClampOptions kept{.min = tn::zeros({3}) + 1};  // the tensor lives in it
+  const tn::ClampOptions copy = kept;
+  kept.min = 0;
+  EXPECT_TRUE(tn::clamp(x, copy).equal(x.clamp_min(1)));
+  EXPECT_TRUE(tn::clamp(x, kept).equal(x.clamp_min(0)));
+  Tensor y = x.clone();
+  tn::clamp_(y, {.min = 0});
+  EXPECT_TRUE(y.equal(tn::relu(x)));
+}
+
+TEST_F(Options, OptionsOfVariantsHaveNames) {
+  EXPECT_TRUE(tn::gelu(x, {.approximate = "tanh"}).equal(tn::gelu(x, "tanh")));
+  EXPECT_TRUE(tn::add(x, 1, {.alpha = 3}).equal(x + 3));
+  EXPECT_TRUE(tn::div(x, 2, {.rounding_mode = "floor"}).equal(tn::floor_divide(x, 2)));
+  EXPECT_TRUE(tn::addcmul(x, x, x, {.value = 2}).equal(x + 2 * x * x));
+  EXPECT_TRUE(tn::std(x, {.dim = 1, .correction = 0}).equal(tn::std(x, 1, 0)));
+}
+
+TEST_F(Options, DtypeAndDeviceHaveNames) {
+  EXPECT_EQ(tn::zeros({2}, {.dtype = tn::int64}).dtype(), tn::int64);
+  EXPECT_EQ(tn::ones({2}, {.device = "cpu"}).dtype(), tn::float32);
+  EXPECT_EQ(tn::full({2}, 7, {.dtype = tn::float64}).dtype(), tn::float64);
+  EXPECT_EQ(tn::arange(0, 4, {.dtype = tn::float32}).dtype(), tn::float32);
+  EXPECT_EQ(tn::cumsum(x, 0, {.dtype = tn::float64}).dtype(), tn::float64);
+}
+
+}  // namespace

@@ -1,0 +1,115 @@
+// A call with other tensors in the place of a model's own.
+#include "layers_support.h"
+
+#include <tenon/functional_call.hpp>
+
+#include <memory>
+
+using tn::Object, tn::Tensor;
+using tn::nn::Linear, tn::nn::Sequential;
+
+namespace {
+
+class FunctionalCall : public testing::Test {
+ protected:
+  void SetUp() override { tn::load_plugins(); }
+};
+
+// w of one number: a step of gradient descent on (w x - y)², and the loss behind it.
+TEST_F(FunctionalCall, GradientsGoThroughAStep) {
+  const Object model = Linear(1, 1, {.bias = false});
+  const Tensor w = model.tensor("weight");
+  {
+    const tn::NoGrad scope;
+    w.fill_(0.5);
+  }
+  const Tensor x = tn::full({1, 1}, 2.0), y = tn::full({1, 1}, 3.0);
+  const Tensor loss = (model(x) - y).square().sum();
+  const Tensor fast = w - 0.1 * tn::grad(loss, w, {.create_graph = true});
+  (tn::functional_call(model, {{"weight", fast}}, x) - y).square().sum().backward();
+  // w' = w - 0.2 x (w x - y) = 1.3, and d/dw (w' x - y)² = 2 x (w' x - y) (1 - 0.2 x²)
+  EXPECT_NEAR(fast.item<double>(), 1.3, 1e-6);
+  EXPECT_NEAR(w.grad().item<double>(), 2 * 2 * (1.3 * 2 - 3) * (1 - 0.2 * 4), 1e-6);
+}
+
+TEST_F(FunctionalCall, TheModelIsAsBefore) {
+  const Object model = Sequential(Linear(2, 3), tn::nn::BatchNorm1d(3));
+  const tn::NamedTensors before = model.named_parameters();
+  const Tensor mean = tn::zeros({3});
+  const Tensor y = tn::functional_call(
+      model, {{"0.weight", tn::zeros({3, 2})}, {"1.running_mean", mean}}, tn::ones({4, 2}));
+  EXPECT_TRUE(y.equal(tn::zeros({4, 3})));
+  EXPECT_GT(mean.abs().sum().item<float>(), 0);  // what is given is what forward writes to
+  EXPECT_EQ(model.get_parameter("1.running_mean").abs().sum().item<float>(), 0);
+  EXPECT_ANY_THROW(tn::functional_call(model, {{"0.weight", tn::zeros({5, 5})}}, tn::ones({4, 2})));
+  const tn::NamedTensors after = model.named_parameters();
+  ASSERT_EQ(names_of(after), names_of(before));
+  for (size_t i = 0; i < after.size(); ++i) {
+    EXPECT_TRUE(after[i].second.is_same(before[i].second)) << after[i].first;
+    EXPECT_TRUE(after[i].second.requires_grad());
+  }
+}
+
+TEST_F(FunctionalCall, WhatIsSharedIsAnotherUnderAllNames) {
+  const Object shared = Linear(2, 2, {.bias = false}), other = Linear(2, 2, {.bias = false});
+  other.parameter("weight", shared.tensor("weight"));
+  const Object model = Sequential(shared, other, shared);
+  const Tensor twice = 2 * tn::eye(2);
+  EXPECT_TRUE(tn::functional_call(model, {{"1.weight", twice}}, tn::eye(2)).equal(8 * tn::eye(2)));
+  EXPECT_TRUE(tn::functional_call(model, {{"2.weight", twice}}, tn::eye(2)).equal(8 * tn::eye(2)));
+}
+
+struct Scaled : tn::Module {
+  Object inner = child("inner", Linear(2, 2));
+  Object scales = child("scales", tn::nn::ParameterDict({{"out", tn::ones({2})}}));
+  Tensor shift = parameter("shift", tn::zeros({2}));
+  std::tuple<Tensor, Tensor> forward(Tensor x, int64_t times = 1) {
+    return {inner(x) * scales.tensor("out") * times + shift, x};
+  }
+};
+
+TEST_F(FunctionalCall, ModulesGiveWhatTheyGive) {
+  const auto model = tn::make<Scaled>();
+  const auto [y, x] = tn::functional_call(
+      model, {{"inner.bias", tn::ones({2})}, {"scales.out", tn::full({2}, 2.0)}}, tn::zeros({1, 2}),
+      3);
+  EXPECT_TRUE(y.equal(tn::full({1, 2}, 6.0)));
+  EXPECT_EQ(x.sizes(), y.sizes());
+}
+
+// Its arguments cannot be copied.
+struct Lonely : tn::Module {
+  Tensor shift = parameter("shift", tn::zeros({2}));
+  explicit Lonely(std::unique_ptr<int>) {}
+  Tensor forward(Tensor x) { return x + shift; }
+};
+
+TEST_F(FunctionalCall, Refuses) {
+  const auto model = tn::make<Scaled>();
+  const Tensor x = tn::zeros({1, 2});
+  const auto refused = [&](const char* name, const Tensor& tensor) {
+    return message_of([&] { tn::functional_call(model, {{name, tensor}}, x); });
+  };
+  EXPECT_EQ(refused("inner.wieght", x),
+            "functional_call: 'inner.wieght' of Scaled is no parameter or buffer; did you mean "
+            "'inner.weight'?");
+  EXPECT_EQ(refused("inner.bias", {}),
+            "functional_call: 'inner.bias' of Scaled comes without a tensor");
+  const char* const members =
+      " which would not see another tensor; expected one of a layer of a plugin, of an "
+      "nn::ParameterList or of an nn::ParameterDict";
+  EXPECT_EQ(refused("shift", x), std::string("functional_call: 'shift' of Scaled is held by a "
+                                             "member of Scaled,") +
+                                     members);
+  const auto lonely = tn::make<Lonely>(std::make_unique<int>(1));
+  EXPECT_EQ(
+      message_of([&] {
+        tn::functional_call(lonely, {{"shift", x}}, x);
+      }),
+      std::string("functional_call: 'shift' of Lonely is held by a member of Lonely,") + members);
+  EXPECT_EQ(message_of([&] { lonely.clone(); }),
+            "Lonely: clone: Lonely was made without a factory and has no method clone() -> object "
+            "that copies it");
+}
+
+}  // namespace
