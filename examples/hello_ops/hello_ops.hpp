@@ -1,6 +1,7 @@
 // What the plugin 'hello_ops' brings, written by `tenon header`: changes belong into the plugin.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ struct SquashOptions {
   [[no_unique_address]] tenon::detail::ByName by_name = tenon::detail::ByName();
   tenon::Float k = 1.0;
 };
-inline tenon::Tensor squash(const tenon::Tensor& x, const SquashOptions& options) { return tenon::detail::call<tenon::Tensor>(tenon::detail::op<"hello_ops.squash">, {x, options.k}); }
+template <std::same_as<SquashOptions> O = SquashOptions>
+inline tenon::Tensor squash(const tenon::Tensor& x, const O& options) { return tenon::detail::call<tenon::Tensor>(tenon::detail::op<"hello_ops.squash">, {x, options.k}); }
 
 }  // namespace hello_ops

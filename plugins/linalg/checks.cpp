@@ -38,16 +38,36 @@ void expect_same_dtype(const char* op, const char* what, const Tensor& x, const 
                        other.dtype().name(), ", expected one dtype"}));
 }
 
-void expect_equations(const char* op, const Tensor& a, const Tensor& b) {
-  expect_square(op, "a", a);
+void expect_equations(const char* op, const Tensor& a, const Tensor& b, const char* what) {
+  expect_square(op, what, a);
   expect_matrices(op, "b", b);
-  expect_same_dtype(op, "a", a, "b", b);
+  expect_same_dtype(op, what, a, "b", b);
   if (leading_sizes(a, 1) == leading_sizes(b, 1)) return;
-  fail(detail::joined({op, ": a is ", sizes_text(a.sizes()), " and b is ", sizes_text(b.sizes()),
-                       ", expected equal sizes but for the last"}));
+  fail(detail::joined({op, ": ", what, " is ", sizes_text(a.sizes()), " and b is ",
+                       sizes_text(b.sizes()), ", expected equal sizes but for the last"}));
 }
 
-Pair broadcast_batches(const char* op, const Tensor& a, const Tensor& b) {
+void expect_pivots(const char* op, const Tensor& factors, const Tensor& pivots) {
+  const Sizes expected = with_sizes(leading_sizes(factors), {smaller_size(factors)});
+  if (pivots.dtype() == int32 && pivots.sizes() == Ints(expected)) return;
+  fail(detail::joined({op, ": pivots is ", sizes_text(pivots.sizes()), " ", pivots.dtype().name(),
+                       ", expected ", sizes_text(expected), " int32"}));
+}
+
+void expect_factored(const char* op, const char* what, const Tensor& factors, const Tensor& pivots,
+                     const Tensor& b, bool left) {
+  expect_square(op, what, factors);
+  expect_matrices(op, "b", b);
+  expect_same_dtype(op, what, factors, "b", b);
+  expect_pivots(op, factors, pivots);
+  if (b.size(left ? -2 : -1) == factors.size(-1)) return;
+  fail(detail::joined({op, ": ", what, " is ", sizes_text(factors.sizes()), " and b is ",
+                       sizes_text(b.sizes()), ", expected ", std::to_string(factors.size(-1)),
+                       left ? " rows of b" : " columns of b"}));
+}
+
+Pair broadcast_batches(const char* op, const Tensor& a, const Tensor& b,
+                       std::array<const char*, 2> names) {
   const Sizes of_a = leading_sizes(a), of_b = leading_sizes(b);
   if (of_a == of_b) return {a, b};
   Sizes common(std::max(of_a.size(), of_b.size()));
@@ -56,7 +76,8 @@ Pair broadcast_batches(const char* op, const Tensor& a, const Tensor& b) {
     const int64_t y = i <= of_b.size() ? of_b[of_b.size() - i] : 1;
     if (x != y && x != 1 && y != 1) {
       fail(detail::joined(
-          {op, ": a is ", sizes_text(a.sizes()), " and b is ", sizes_text(b.sizes()),
+          {op, ": ", names[0], " is ", sizes_text(a.sizes()), " and ", names[1], " is ",
+           sizes_text(b.sizes()),
            ", whose leading dimensions do not broadcast: expected equal ones, or 1"}));
     }
     common[common.size() - i] = x == 1 ? y : x;

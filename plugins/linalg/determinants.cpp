@@ -19,12 +19,12 @@ Tensor permutation_sign(const Tensor& pivots, Dtype dtype) {
 }
 
 Tensor det_of(const Tensor& a) {
-  const auto [lu, pivots] = host_lu(a, false);
+  const auto [lu, pivots, info] = host_lu(a, false);
   return prod(diagonal(lu, 0, -2, -1), -1) * permutation_sign(pivots, a.dtype());
 }
 
 Pair slogdet_of(const Tensor& a) {
-  const auto [lu, pivots] = host_lu(a, false);
+  const auto [lu, pivots, info] = host_lu(a, false);
   const Tensor u = diagonal(lu, 0, -2, -1);
   return {prod(sign(u), -1) * permutation_sign(pivots, a.dtype()), sum(log(abs(u)), {-1})};
 }

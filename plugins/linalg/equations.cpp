@@ -4,9 +4,9 @@
 namespace tenon::linalg_pack {
 namespace {
 
-std::array<Meta, 1> inv_metas(const Tensor& a) {
+std::array<Meta, 2> inv_metas(const Tensor& a, bool check) {
   expect_square("inv", "a", a);
-  return {Meta(a)};
+  return {Meta(a), info_meta(a, check)};
 }
 std::array<Meta, 1> solve_metas(const Tensor& a, const Tensor& b) {
   expect_equations("solve", a, b);
@@ -24,11 +24,11 @@ std::vector<Tensor> solve_gradient(const Vjp& g, const Tensor& a, const Tensor&)
 }
 
 void host_ops() {
-  op("_inv(Tensor a, bool check) -> Tensor")
-      .infer([](Tensor a, bool) { return inv_metas(a); })
+  op("_inv(Tensor a, bool check) -> (Tensor inverse, Tensor info)")
+      .infer([](Tensor a, bool check) { return inv_metas(a, check); })
       .keeps_halves()
       .meaning([](Tensor a, bool check) {
-        return through_host<Tensor>("inv", inv_op, a, inv_metas(a), a, check);
+        return through_host<Pair>("inv", inv_op, a, inv_metas(a, check), a, check);
       })
       .vjp(inv_gradient, Reads::outputs);
   op("_solve(Tensor a, Tensor b) -> Tensor")
@@ -50,8 +50,16 @@ void expect_right_side(const char* name, const Tensor& a, const Tensor& b) {
   expect_same_dtype(name, "a", a, "b", b);
 }
 
-Tensor solution(const Tensor& a, const Tensor& b, bool left) {
-  const char* name = "solve";
+// What solve gets as b, as matrices of as many rows as a has: a vector is a column, and x a = b is
+// a^T x^T = b^T.
+struct RightSide {
+  Tensor columns;
+  bool vectors, left;
+  // A solution, in the form of b.
+  Tensor as_given(const Tensor& x) const { return vectors ? squeeze(x, -1) : left ? x : x.mT(); }
+};
+
+RightSide right_side(const char* name, const Tensor& a, const Tensor& b, bool left) {
   expect_square(name, "a", a);
   expect_right_side(name, a, b);
   const bool vectors = are_vectors(a, b);
@@ -68,9 +76,21 @@ Tensor solution(const Tensor& a, const Tensor& b, bool left) {
                          : left  ? " rows of b"
                                  : " columns of b"}));
   }
-  const auto [matrices, sides] = broadcast_batches(name, left ? a : a.mT(), right);
-  const Tensor x = host_solve(matrices, sides);
-  return vectors ? squeeze(x, -1) : left ? x : x.mT();
+  return {right, vectors, left};
+}
+
+Tensor solution(const Tensor& a, const Tensor& b, bool left) {
+  const RightSide side = right_side("solve", a, b, left);
+  const auto [matrices, right] = broadcast_batches("solve", left ? a : a.mT(), side.columns);
+  return side.as_given(host_solve(matrices, right));
+}
+
+// By the factors of a as it is given, so that there is an info for each matrix of a.
+Pair solution_and_info(const Tensor& a, const Tensor& b, bool left, bool check) {
+  const RightSide side = right_side("solve_ex", a, b, left);
+  const auto [lu, pivots, info] = host_lu(left ? a : a.mT(), check);
+  const Tensor x = solution_by_lu("solve_ex", lu, pivots, side.columns, /*adjoint=*/false);
+  return {side.as_given(x), info_of(info, a)};
 }
 
 // For full rank: inv(r) q^T b of a tall matrix' factors; of a wide one the shortest of all
@@ -114,6 +134,17 @@ void equations() {
         expect_square("inv", "a", a);
         return host_inv(a);
       });
+  op("inv_ex(Tensor a, bool check_errors=False) -> (Tensor inverse, Tensor info)")
+      .doc(
+          "inv(a), with infinities where there is none, and info [..] int32: 0, or which pivot, "
+          "from 1, is the first that is 0. With check_errors it refuses singular matrices.")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning([](Tensor a, bool check) {
+        expect_square("inv_ex", "a", a);
+        const auto [inverse, info] = host_inv(a, check);
+        return Pair{inverse, info_of(info, a)};
+      });
   op("solve(Tensor a, Tensor b, bool left=True) -> Tensor")
       .doc(
           "x with a x = b for square matrices a [.., n, n] and b [.., n, k] or [.., n]; x a = b "
@@ -121,6 +152,15 @@ void equations() {
       .amp(Amp::float32)
       .keeps_halves()
       .meaning(solution);
+  op("solve_ex(Tensor a, Tensor b, bool left=True, bool check_errors=False) -> "
+     "(Tensor result, Tensor info)")
+      .doc(
+          "solve(a, b, left), with infinities or NaN where a matrix is singular, and info [..] "
+          "int32 for each matrix a: 0, or which pivot, from 1, is the first that is 0. With "
+          "check_errors it refuses singular matrices.")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning(solution_and_info);
   op("lstsq(Tensor a, Tensor b) -> (Tensor solution, Tensor residuals)")
       .doc(
           "x [.., n, k] for which the sum of squares of a x - b is least, for a [.., m, n] of full "

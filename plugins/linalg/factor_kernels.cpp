@@ -6,27 +6,28 @@
 namespace tenon::linalg_pack {
 namespace {
 
-// _cholesky(a): a's lower triangle, which is LAPACK's upper one, is all that is read.
+// _cholesky(a, check): a's lower triangle, which is LAPACK's upper one, is all that is read.
 template <typename T>
 void cholesky(const Call& call) {
   const Matrices x = matrices_of(call.tensor(0));
   const T* a = data_of<T>(call, 0);
   T* out = call.output_data<T>();
   const int n = x.rows;
+  const auto factor = [&](int64_t first, int64_t last, int* info) {
+    for (int64_t i = first; i < last; ++i) {
+      T* l = out + i * x.size();
+      for (int row = 0; row < n; ++row) {
+        const T* from = a + i * x.size() + int64_t(row) * n;
+        T* to = l + int64_t(row) * n;
+        std::copy_n(from, row + 1, to);
+        std::fill(to + row + 1, to + n, T(0));
+      }
+      const int lda = leading(n);
+      form<T>(spotrf_, dpotrf_)("U", &n, l, &lda, &info[i], 1);
+    }
+  };
   const Failure failure =
-      for_matrices(call, x.batch, cube(n) / 3, [&](int64_t first, int64_t last, int* info) {
-        for (int64_t i = first; i < last; ++i) {
-          T* l = out + i * x.size();
-          for (int row = 0; row < n; ++row) {
-            const T* from = a + i * x.size() + int64_t(row) * n;
-            T* to = l + int64_t(row) * n;
-            std::copy_n(from, row + 1, to);
-            std::fill(to + row + 1, to + n, T(0));
-          }
-          const int lda = leading(n);
-          form<T>(spotrf_, dpotrf_)("U", &n, l, &lda, &info[i], 1);
-        }
-      });
+      for_matrices(call, x.batch, cube(n) / 3, factor, told_infos(call, /*check=*/1));
   if (failure) {
     fail(named(call, failure) + " is not positive definite: its leading minor of order " +
          std::to_string(failure.info) + " is not positive");
@@ -37,23 +38,22 @@ void cholesky(const Call& call) {
 template <typename T>
 void lu(const Call& call) {
   const Matrices x = matrices_of(call.tensor(0));
-  const bool check = call.arg<bool>(1);
   const T* a = data_of<T>(call, 0);
   T* out = call.output_data<T>();
   int* pivots = call.output_data<int>(1);
   const double operations = double(x.size()) * x.smaller();
+  const auto factor = [&](int64_t first, int64_t last, int* info) {
+    std::vector<T> columns(static_cast<size_t>(x.size()));
+    const int lda = leading(x.rows);
+    for (int64_t i = first; i < last; ++i) {
+      transpose(a + i * x.size(), x.rows, x.columns, columns.data());
+      form<T>(sgetrf_, dgetrf_)(&x.rows, &x.columns, columns.data(), &lda, pivots + i * x.smaller(),
+                                &info[i]);
+      transpose(columns.data(), x.columns, x.rows, out + i * x.size());
+    }
+  };
   const Failure failure =
-      for_matrices(call, x.batch, operations, [&](int64_t first, int64_t last, int* info) {
-        std::vector<T> columns(static_cast<size_t>(x.size()));
-        const int lda = leading(x.rows);
-        for (int64_t i = first; i < last; ++i) {
-          transpose(a + i * x.size(), x.rows, x.columns, columns.data());
-          form<T>(sgetrf_, dgetrf_)(&x.rows, &x.columns, columns.data(), &lda,
-                                    pivots + i * x.smaller(), &info[i]);
-          transpose(columns.data(), x.columns, x.rows, out + i * x.size());
-          if (!check) info[i] = 0;
-        }
-      });
+      for_matrices(call, x.batch, operations, factor, told_infos(call, /*check=*/1));
   if (failure) {
     fail(named(call, failure) + " is singular: the diagonal element " +
          std::to_string(failure.info) + " of U is 0");
@@ -80,7 +80,8 @@ void permutation(const Call& call) {
   }
 }
 
-// Of a matrix in LAPACK's order: Q, whose first columns are in `a`, and R above it.
+// Of a matrix in LAPACK's order: the reflections of geqrf, which are in `a` below R, or Q, whose first
+// columns are in `a` then.
 template <typename T>
 class Qr {
  public:
@@ -101,13 +102,17 @@ class Qr {
     work_.resize(static_cast<size_t>(std::max(workspace_size(asked[0]), workspace_size(asked[1]))));
   }
 
+  // out, of the sizes of the matrix, has R and below it the reflections; row-major.
+  int reflect(const T* from, T* out, T* tau) {
+    const int info = reflect(from);
+    transpose(a_.data(), x_.columns, x_.rows, out);
+    std::copy_n(tau_.data(), x_.smaller(), tau);
+    return info;
+  }
   // r [r_rows, columns] and q [rows, q_columns], row-major.
   int factor(const T* from, int r_rows, T* q, T* r) {
     const int lda = leading(x_.rows), lwork = int(work_.size()), k = x_.smaller();
-    int info = 0;
-    transpose(from, x_.rows, x_.columns, a_.data());
-    form<T>(sgeqrf_, dgeqrf_)(&x_.rows, &x_.columns, a_.data(), &lda, tau_.data(), work_.data(),
-                              &lwork, &info);
+    int info = reflect(from);
     for (int row = 0; row < r_rows; ++row) {
       for (int column = 0; column < x_.columns; ++column) {
         r[int64_t(row) * x_.columns + column] =
@@ -123,6 +128,15 @@ class Qr {
   }
 
  private:
+  int reflect(const T* from) {
+    const int lda = leading(x_.rows), lwork = int(work_.size());
+    int info = 0;
+    transpose(from, x_.rows, x_.columns, a_.data());
+    form<T>(sgeqrf_, dgeqrf_)(&x_.rows, &x_.columns, a_.data(), &lda, tau_.data(), work_.data(),
+                              &lwork, &info);
+    return info;
+  }
+
   Matrices x_;
   int q_columns_;
   std::vector<T> a_, tau_, work_;
@@ -170,6 +184,21 @@ void qr(const Call& call) {
   }
 }
 
+// _geqrf(a)
+template <typename T>
+void geqrf(const Call& call) {
+  const Matrices x = matrices_of(call.tensor(0));
+  const T* a = data_of<T>(call, 0);
+  T *out = call.output_data<T>(0), *tau = call.output_data<T>(1);
+  const double operations = 2.0 * double(x.size()) * x.smaller();
+  for_matrices(call, x.batch, operations, [&](int64_t first, int64_t last, int* info) {
+    Qr<T> matrix(x, 0);
+    for (int64_t i = first; i < last; ++i) {
+      info[i] = matrix.reflect(a + i * x.size(), out + i * x.size(), tau + i * x.smaller());
+    }
+  });
+}
+
 }  // namespace
 
 void factor_kernels() {
@@ -177,6 +206,7 @@ void factor_kernels() {
   host_kernel<lu<float>, lu<double>>("linalg._lu");
   host_kernel<permutation, permutation>("linalg._permutation");
   host_kernel<qr<float>, qr<double>>("linalg._qr");
+  host_kernel<geqrf<float>, geqrf<double>>("linalg._geqrf");
 }
 
 }  // namespace tenon::linalg_pack

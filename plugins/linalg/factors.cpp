@@ -5,13 +5,14 @@ namespace tenon::linalg_pack {
 namespace {
 
 // What the kernels may lean on is refused here: an op is asked for its outputs before its kernel runs.
-std::array<Meta, 1> cholesky_metas(const Tensor& a) {
+std::array<Meta, 2> cholesky_metas(const Tensor& a, bool check) {
   expect_square("cholesky", "a", a);
-  return {Meta(a)};
+  return {Meta(a), info_meta(a, check)};
 }
-std::array<Meta, 2> lu_metas(const Tensor& a) {
+std::array<Meta, 3> lu_metas(const Tensor& a, bool check) {
   expect_matrices("lu", "a", a);
-  return {Meta(a), Meta(with_sizes(leading_sizes(a), {smaller_size(a)}), int32, a.device())};
+  return {Meta(a), Meta(with_sizes(leading_sizes(a), {smaller_size(a)}), int32, a.device()),
+          info_meta(a, check)};
 }
 std::array<Meta, 1> permutation_metas(const Tensor& pivots, int64_t n) {
   if (pivots.dtype() != int32 || pivots.dim() < 1 || pivots.size(-1) > n) {
@@ -35,7 +36,7 @@ Tensor behind_inverse(const Tensor& x, const Tensor& r) {
 }
 
 // Murray, arXiv:1602.07527, 2.3: inv(l)^T phi(l^T g) inv(l), made symmetric.
-Tensor cholesky_gradient(const Vjp& g, const Tensor&) {
+Tensor cholesky_gradient(const Vjp& g, const Tensor&, bool) {
   const Tensor upper = g.output().mT();
   const Tensor inner = mirrored_lower(matmul(upper, g.grad()));
   const Tensor left = host_solve_triangular(upper, inner, true);
@@ -112,18 +113,18 @@ Tensor qr_gradient(const Vjp& g, const Tensor& a, bool complete, double) {
 }
 
 void host_ops() {
-  op("_cholesky(Tensor a) -> Tensor")
-      .infer([](Tensor a) { return cholesky_metas(a); })
-      .keeps_halves()
-      .meaning([](Tensor a) {
-        return through_host<Tensor>("cholesky", cholesky_op, a, cholesky_metas(a), a);
-      })
-      .vjp(cholesky_gradient, Reads::outputs);
-  op("_lu(Tensor a, bool check) -> (Tensor lu, Tensor pivots)")
-      .infer([](Tensor a, bool) { return lu_metas(a); })
+  op("_cholesky(Tensor a, bool check) -> (Tensor l, Tensor info)")
+      .infer([](Tensor a, bool check) { return cholesky_metas(a, check); })
       .keeps_halves()
       .meaning([](Tensor a, bool check) {
-        return through_host<Pair>("lu", lu_op, a, lu_metas(a), a, check);
+        return through_host<Pair>("cholesky", cholesky_op, a, cholesky_metas(a, check), a, check);
+      })
+      .vjp(cholesky_gradient, Reads::outputs);
+  op("_lu(Tensor a, bool check) -> (Tensor lu, Tensor pivots, Tensor info)")
+      .infer([](Tensor a, bool check) { return lu_metas(a, check); })
+      .keeps_halves()
+      .meaning([](Tensor a, bool check) {
+        return through_host<Triple>("lu", lu_op, a, lu_metas(a, check), a, check);
       })
       .vjp(lu_gradient, Reads::outputs);
   op("_permutation(Tensor pivots, int n) -> Tensor")
@@ -142,6 +143,12 @@ void host_ops() {
       .vjp(qr_gradient);
 }
 
+Pair cholesky_of(const char* name, const Tensor& a, bool upper, bool check) {
+  expect_square(name, "a", a);
+  const auto [l, info] = detail::call<Pair>(cholesky_op, upper ? a.mT() : a, check);
+  return {upper ? l.mT() : l, info};
+}
+
 Pair qr_of(const Tensor& a, const std::string& mode) {
   expect_matrices("qr", "a", a);
   if (mode != "reduced" && mode != "complete" && mode != "r") {
@@ -152,37 +159,31 @@ Pair qr_of(const Tensor& a, const std::string& mode) {
   return {q, r};
 }
 
-// The matrices p, l [.., m, k] and u [.., k, n] of a [.., m, n].
-Triple lu_parts(const Tensor& a) {
-  expect_matrices("lu", "a", a);
-  const int64_t m = a.size(-2), k = smaller_size(a);
-  const auto [lu, pivots] = host_lu(a, false);
-  const Tensor unit = eye(m, k, a.dtype(), a.device());
-  const Tensor l = tril(narrow(lu, -1, 0, k), -1) + unit;
-  return {row_exchange(pivots, m, a), l, triu(narrow(lu, -2, 0, k))};
+// The matrices p, l [.., m, k] and u [.., k, n] of a [.., m, n] that has these factors.
+Triple lu_parts(const Tensor& lu, const Tensor& pivots, bool data = true, bool exchange = true) {
+  const int64_t m = lu.size(-2), k = smaller_size(lu);
+  const Tensor none = empty({0}, lu.dtype(), lu.device());
+  const Tensor p = exchange ? row_exchange(pivots, m, lu) : none;
+  if (!data) return {p, none, none};
+  const Tensor unit = eye(m, k, lu.dtype(), lu.device());
+  return {p, tril(narrow(lu, -1, 0, k), -1) + unit, triu(narrow(lu, -2, 0, k))};
 }
 
 Tensor lu_solution(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left,
                    bool adjoint) {
   const char* name = "lu_solve";
-  expect_square(name, "lu", lu);
-  expect_matrices(name, "b", b);
-  expect_same_dtype(name, "lu", lu, "b", b);
-  const int64_t n = lu.size(-1);
-  if (pivots.dtype() != int32 || !(pivots.sizes() == Ints(with_sizes(leading_sizes(lu), {n})))) {
-    fail(detail::joined({name, ": pivots is ", sizes_text(pivots.sizes()), " ",
-                         pivots.dtype().name(), ", expected ",
-                         sizes_text(with_sizes(leading_sizes(lu), {n})), " int32"}));
-  }
-  if (b.size(left ? -2 : -1) != n) {
-    fail(detail::joined({name, ": lu is ", sizes_text(lu.sizes()), " and b is ",
-                         sizes_text(b.sizes()), ", expected ", std::to_string(n),
-                         left ? " rows of b" : " columns of b"}));
-  }
+  expect_factored(name, "lu", lu, pivots, b, left);
   // x a = b is a^T x^T = b^T.
-  if (!left) return lu_solution(lu, pivots, b.mT(), true, !adjoint).mT();
+  return left ? solution_by_lu(name, lu, pivots, b, adjoint)
+              : solution_by_lu(name, lu, pivots, b.mT(), !adjoint).mT();
+}
+
+}  // namespace
+
+Tensor solution_by_lu(const char* name, const Tensor& lu, const Tensor& pivots, const Tensor& b,
+                      bool adjoint) {
   const auto [factors, right] = broadcast_batches(name, lu, b);
-  const Tensor p = row_exchange(pivots, n, lu);
+  const Tensor p = row_exchange(pivots, lu.size(-1), lu);
   if (!adjoint) {
     const Tensor y = host_solve_triangular(factors, matmul(p.mT(), right), false, true);
     return host_solve_triangular(factors, y, true);
@@ -190,8 +191,6 @@ Tensor lu_solution(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool
   const Tensor y = host_solve_triangular(factors.mT(), right, false);
   return matmul(p, host_solve_triangular(factors.mT(), y, true, true));
 }
-
-}  // namespace
 
 void factors() {
   host_ops();
@@ -202,8 +201,18 @@ void factors() {
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor a, bool upper) {
-        expect_square("cholesky", "a", a);
-        return upper ? call(cholesky_op, a.mT()).mT() : call(cholesky_op, a);
+        return std::get<0>(cholesky_of("cholesky", a, upper, /*check=*/true));
+      });
+  op("cholesky_ex(Tensor a, bool upper=False, bool check_errors=False) -> (Tensor l, Tensor info)")
+      .doc(
+          "cholesky(a, upper), and info [..] int32: 0, or the order of the first leading minor of "
+          "a matrix that is not positive, where l is not complete. With check_errors it refuses "
+          "such matrices.")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning([](Tensor a, bool upper, bool check) {
+        const auto [l, info] = cholesky_of("cholesky_ex", a, upper, check);
+        return Pair{l, info_of(info, a)};
       });
   op("qr(Tensor a, str mode=\"reduced\") -> (Tensor q, Tensor r)")
       .doc(
@@ -222,7 +231,20 @@ void factors() {
       .keeps_halves()
       .meaning([](Tensor a) {
         expect_matrices("lu_factor", "a", a);
-        return host_lu(a, true);
+        const auto [lu, pivots, info] = host_lu(a, true);
+        return Pair{lu, pivots};
+      });
+  op("lu_factor_ex(Tensor a, bool check_errors=False) -> (Tensor lu, Tensor pivots, Tensor info)")
+      .doc(
+          "lu_factor(a), and info [..] int32: 0, or the number, from 1, of the first element of "
+          "u's diagonal that is 0, where a matrix is singular. With check_errors it refuses such "
+          "matrices.")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning([](Tensor a, bool check) {
+        expect_matrices("lu_factor_ex", "a", a);
+        const auto [lu, pivots, info] = host_lu(a, check);
+        return Triple{lu, pivots, info_of(info, a)};
       });
   op("lu(Tensor a) -> (Tensor p, Tensor l, Tensor u)")
       .doc(
@@ -230,7 +252,23 @@ void factors() {
           "l u = a [.., m, n].")
       .amp(Amp::float32)
       .keeps_halves()
-      .meaning(lu_parts);
+      .meaning([](Tensor a) {
+        expect_matrices("lu", "a", a);
+        const auto [lu, pivots, info] = host_lu(a, false);
+        return lu_parts(lu, pivots);
+      });
+  op("lu_unpack(Tensor lu, Tensor pivots, bool unpack_data=True, bool unpack_pivots=True) -> "
+     "(Tensor p, Tensor l, Tensor u)")
+      .doc(
+          "The matrices p, l and u of lu(a), of what lu_factor(a) gives. Without unpack_data l and "
+          "u are empty, without unpack_pivots p is.")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning([](Tensor lu, Tensor pivots, bool unpack_data, bool unpack_pivots) {
+        expect_matrices("lu_unpack", "lu", lu);
+        expect_pivots("lu_unpack", lu, pivots);
+        return lu_parts(lu, pivots, unpack_data, unpack_pivots);
+      });
   op("lu_solve(Tensor lu, Tensor pivots, Tensor b, bool left=True, bool adjoint=False) -> Tensor")
       .doc(
           "x with a x = b [.., n, k] for the matrices of which lu_factor gave lu and pivots; x a = "

@@ -21,6 +21,15 @@ void sgetrs_(const char* trans, const int* n, const int* columns, const float* a
              const int* pivots, float* b, const int* ldb, int* info, size_t);
 void dgetrs_(const char* trans, const int* n, const int* columns, const double* a, const int* lda,
              const int* pivots, double* b, const int* ldb, int* info, size_t);
+// Factors l d l^T of symmetric matrices, and solutions by them.
+void ssytrf_(const char* uplo, const int* n, float* a, const int* lda, int* pivots, float* work,
+             const int* lwork, int* info, size_t);
+void dsytrf_(const char* uplo, const int* n, double* a, const int* lda, int* pivots, double* work,
+             const int* lwork, int* info, size_t);
+void ssytrs_(const char* uplo, const int* n, const int* columns, const float* a, const int* lda,
+             const int* pivots, float* b, const int* ldb, int* info, size_t);
+void dsytrs_(const char* uplo, const int* n, const int* columns, const double* a, const int* lda,
+             const int* pivots, double* b, const int* ldb, int* info, size_t);
 // QR factors, and Q of what geqrf leaves.
 void sgeqrf_(const int* m, const int* n, float* a, const int* lda, float* tau, float* work,
              const int* lwork, int* info);

@@ -80,27 +80,37 @@ struct Failure {
 
 // body(first, last, info) goes through the matrices first .. last - 1 and leaves LAPACK's info of
 // each, which is 0 before. `operations`: those of one matrix, by which the threads share the batch.
+// `told`: where the infos go instead of being failures, unless it is null.
 template <typename Body>
-Failure for_matrices(const Call& call, int64_t batch, double operations, const Body& body) {
+Failure for_matrices(const Call& call, int64_t batch, double operations, const Body& body,
+                     int* told = nullptr) {
   bool has_work = false;  // a batch of empty matrices may be larger than memory
   for (uint32_t i = 0; i < call.n_outputs(); ++i)
     has_work = has_work || (call.output(i) && call.output(i)->numel > 0);
   if (!has_work) return {};
-  std::vector<int> info(static_cast<size_t>(batch), 0);
+  std::vector<int> untold(told ? 0 : static_cast<size_t>(batch));
+  int* info = told ? told : untold.data();
+  std::fill_n(info, batch, 0);
   const int64_t grain = 1 + int64_t(50000 / (operations + 1));
   bool no_memory = false;
   call.parallel_for(0, batch, grain, [&](int64_t first, int64_t last) {
     try {
-      body(first, last, info.data());
+      body(first, last, info);
     } catch (const std::bad_alloc&) {
       __atomic_store_n(&no_memory, true, __ATOMIC_RELAXED);
     }
   });
   if (no_memory) throw std::bad_alloc();
-  for (int64_t i = 0; i < batch; ++i) {
-    if (info[static_cast<size_t>(i)] != 0) return {i, info[static_cast<size_t>(i)]};
-  }
-  return {};
+  if (told) return {};
+  const int* failed = std::find_if(info, info + batch, [](int of_one) { return of_one != 0; });
+  if (failed == info + batch) return {};
+  return {failed - info, *failed};
+}
+
+// Where a kernel leaves the infos, its last output; null where its argument `check` makes failures
+// errors.
+inline int* told_infos(const Call& call, uint32_t check) {
+  return call.arg<bool>(check) ? nullptr : call.output_data<int>(call.n_outputs() - 1);
 }
 
 inline double cube(double n) { return n * n * n; }
@@ -122,6 +132,7 @@ void host_kernel(const char* op) {
 
 // The kernels of the files below, registered.
 void factor_kernels();
+void indefinite_kernels();
 void solve_kernels();
 void spectral_kernels();
 void exponential_kernels();

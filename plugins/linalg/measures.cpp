@@ -67,7 +67,7 @@ Tensor dims_last(const char* op, const Tensor& a, Ints dims) {
   const auto outside = [&](int64_t d) { return d < -a.dim() || d >= a.dim(); };
   if (dims.size() != 2 || outside(dims[0]) || outside(dims[1]) ||
       (dims[0] - dims[1]) % a.dim() == 0) {
-    fail(detail::joined({op, ": dims are ", sizes_text(dims), " for a of ", sizes_text(a.sizes()),
+    fail(detail::joined({op, ": dim is ", sizes_text(dims), " for a of ", sizes_text(a.sizes()),
                          ", expected two different dimensions"}));
   }
   return movedim(a, dims, {-2, -1});
@@ -85,18 +85,55 @@ Tensor extreme(const Tensor& values, bool greatest) {
 
 bool of_singular_values(double p) { return p == 2 || p == -2; }
 
-Tensor norm_of(const Tensor& a, optional<double> p, Ints dims, bool keepdim) {
-  const char* op = "matrix_norm";
+// `what`: the name of p.
+Tensor matrix_norm_of(const char* op, const char* what, const Tensor& a, optional<double> p,
+                      Ints dims, bool keepdim) {
   if (!p || !of_singular_values(*p)) {
     if (a.dtype() != float32 && a.dtype() != float64) expect_matrices(op, "a", a);
     if (p && std::abs(*p) != 1 && !std::isinf(*p)) {
-      fail(detail::joined({op, ": p is ", detail::number_text(*p),
+      fail(detail::joined({op, ": ", what, " is ", detail::number_text(*p),
                            ", expected None (Frobenius), 1, -1, 2, -2, inf or -inf"}));
     }
     return call("matrix_norm", a, p, dims, keepdim);
   }
   const Tensor values = host_svdvals(dims_last(op, a, dims));
   return with_dims(extreme(values, *p > 0), dims, keepdim);
+}
+
+// `given`, of a floating dtype, or as `dtype`, which has to hold all its numbers.
+Tensor widened(const char* op, const char* what, const Tensor& given, Dtype dtype) {
+  const Dtype own = given.dtype();
+  if (dtype && (!dtype.is_float() || promote(own, dtype) != dtype)) {
+    fail(detail::joined({op, ": dtype is ", dtype.name(),
+                         ", expected a floating one that holds all numbers of ", what, ", ",
+                         own.name()}));
+  }
+  if (!dtype && !own.is_float())
+    fail(detail::joined({op, ": ", what, " is ", own.name(), ", expected a floating dtype"}));
+  return dtype && dtype != own ? given.to(dtype) : given;
+}
+
+Tensor vector_norm_of(const Tensor& x, double ord, Ints dim, bool keepdim, Dtype dtype) {
+  return norm(widened("vector_norm", "x", x, dtype), ord, dim, keepdim);
+}
+
+// Of vectors or of matrices, by how many dimensions are given, or there are where none is given.
+Tensor norm_of(const Tensor& given, optional<double> ord, Ints dim, bool keepdim, Dtype dtype) {
+  const char* op = "norm";
+  const Tensor a = widened(op, "a", given, dtype);
+  if (dim.size() > 2) {
+    fail(detail::joined({op, ": dim is ", sizes_text(dim),
+                         ", expected one dimension of vectors or two of matrices; vector_norm "
+                         "takes more"}));
+  }
+  if (ord && dim.empty() && a.dim() != 1 && a.dim() != 2) {
+    fail(detail::joined({op, ": a is ", sizes_text(a.sizes()),
+                         ", expected 1 or 2 dimensions where ord is given and dim is not"}));
+  }
+  if (!ord || dim.size() == 1 || (dim.empty() && a.dim() == 1))
+    return norm(a, ord.value_or(2), dim, keepdim);
+  const Sizes last = {-2, -1};
+  return matrix_norm_of(op, "ord", a, ord, dim.empty() ? Ints(last) : dim, keepdim);
 }
 
 Tensor condition(const Tensor& a, optional<double> p) {
@@ -115,8 +152,11 @@ Tensor condition(const Tensor& a, optional<double> p) {
   expect_square(op, "a", a);
   if (a.size(-1) == 0) return zeros(leading_sizes(a), a.dtype(), a.device());
   const Sizes last = {-2, -1};
-  const Tensor of_inverse = norm_of(host_inv(a, /*check=*/false), p, last, false);
-  return where(isinf(of_inverse), of_inverse, norm_of(a, p, last, false) * of_inverse);
+  const auto norm_of_each = [&](const Tensor& x) {
+    return matrix_norm_of(op, "p", x, p, last, false);
+  };
+  const Tensor of_inverse = norm_of_each(std::get<0>(host_inv(a, /*check=*/false)));
+  return where(isinf(of_inverse), of_inverse, norm_of_each(a) * of_inverse);
 }
 
 }  // namespace
@@ -154,15 +194,35 @@ void measures() {
       .amp(Amp::float32)
       .keeps_halves()
       .meaning(condition);
-  op("matrix_norm(Tensor a, float? p=None, int[] dims=[-2, -1], bool keepdim=False) -> Tensor")
+  op("matrix_norm(Tensor a, float? ord=None, int[] dim=[-2, -1], bool keepdim=False) -> Tensor")
       .doc(
-          "Norms of the matrices of the two dims: the greatest singular value (2) or the least "
+          "Norms of the matrices of the two dimensions: the greatest singular value (2) or the "
+          "least "
           "(-2), and for None, 1, -1, inf and -inf what the standard matrix_norm gives.")
       .amp(Amp::float32)
       .keeps_halves()
+      .meaning([](Tensor a, optional<double> ord, Ints dims, bool keepdim) {
+        return matrix_norm_of("matrix_norm", "ord", a, ord, dims, keepdim);
+      });
+  op("vector_norm(Tensor x, float ord=2, int[] dim=[], bool keepdim=False, dtype? dtype=None) -> "
+     "Tensor")
+      .doc(
+          "(sum |x|^ord)^(1/ord) over dim, or over all where dim is empty. inf: the largest |x|, "
+          "-inf the least; 0: how many are not 0. With a dtype: of x as that dtype.")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning(vector_norm_of);
+  op("norm(Tensor a, float? ord=None, int[] dim=[], bool keepdim=False, dtype? dtype=None) -> "
+     "Tensor")
+      .doc(
+          "vector_norm(a, ord) over one dimension dim, matrix_norm(a, ord) over two. Where dim is "
+          "empty: of a of 1 or 2 dimensions. ord None: the root of the sum of squares, over all "
+          "where dim is empty. With a dtype: of a as that dtype.")
+      .amp(Amp::float32)
+      .keeps_halves()
       .meaning(norm_of);
-  op("nuclear_norm(Tensor a, int[] dims=[-2, -1], bool keepdim=False) -> Tensor")
-      .doc("The sum of the singular values of the matrices of the two dims.")
+  op("nuclear_norm(Tensor a, int[] dim=[-2, -1], bool keepdim=False) -> Tensor")
+      .doc("The sum of the singular values of the matrices of the two dimensions.")
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor a, Ints dims, bool keepdim) {

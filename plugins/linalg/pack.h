@@ -13,13 +13,16 @@ using Triple = std::tuple<Tensor, Tensor, Tensor>;
 using Sizes = std::vector<int64_t>;
 
 void factors();
+void reflections();
 void triangles();
 void equations();
+void indefinite();
 void determinants();
 void spectra();
 void measures();
 void exponentials();
 void tensors();
+void low_rank();
 
 // checks.cpp: each throws an Error that begins with the op's name.
 
@@ -30,8 +33,14 @@ void expect_square(const char* op, const char* what, const Tensor& x);
 void expect_same_dtype(const char* op, const char* what, const Tensor& x, const char* other_name,
                        const Tensor& other);
 // Refuses all but square matrices a and, for each, a matrix of as many rows, of the same dtype: what
-// kernels that solve equations get.
-void expect_equations(const char* op, const Tensor& a, const Tensor& b);
+// kernels that solve equations get. `what`: the name of a.
+void expect_equations(const char* op, const Tensor& a, const Tensor& b, const char* what = "a");
+// Refuses all but int32 numbers of rows [.., k] beside factors [.., m, n], where k is the smaller of m
+// and n.
+void expect_pivots(const char* op, const Tensor& factors, const Tensor& pivots);
+// The same, and all but square factors and matrices b of as many rows: what solves by factors gets.
+void expect_factored(const char* op, const char* what, const Tensor& factors, const Tensor& pivots,
+                     const Tensor& b, bool left);
 // "[2, 3]"
 std::string sizes_text(Ints sizes);
 
@@ -43,8 +52,21 @@ inline Sizes with_sizes(Sizes sizes, std::initializer_list<int64_t> last) {
   sizes.insert(sizes.end(), last);
   return sizes;
 }
-// a and b with leading dimensions to which both broadcast.
-Pair broadcast_batches(const char* op, const Tensor& a, const Tensor& b);
+// a and b with leading dimensions to which both broadcast. `names`: of a and b.
+Pair broadcast_batches(const char* op, const Tensor& a, const Tensor& b,
+                       std::array<const char*, 2> names = {"a", "b"});
+
+// The output of a kernel that tells LAPACK's info of each matrix a. There is nothing in it where the
+// kernel refuses failures (check), and where matrices have no elements: of these there may be more than
+// memory holds.
+inline Meta info_meta(const Tensor& a, bool check) {
+  const Sizes sizes = check || a.numel() == 0 ? Sizes{0} : leading_sizes(a);
+  return Meta(sizes, int32, a.device());
+}
+// What users get of it: an info for each matrix, 0 where the kernel told nothing.
+inline Tensor info_of(const Tensor& told, const Tensor& a) {
+  return told.numel() > 0 ? told : zeros(leading_sizes(a), int32, a.device());
+}
 
 inline Tensor identity(int64_t n, const Tensor& like) {
   return eye(n, {}, like.dtype(), like.device());
@@ -91,6 +113,9 @@ inline constinit OpRef cholesky_op{"linalg._cholesky"};
 inline constinit OpRef lu_op{"linalg._lu"};
 inline constinit OpRef permutation_op{"linalg._permutation"};
 inline constinit OpRef qr_op{"linalg._qr"};
+inline constinit OpRef geqrf_op{"linalg._geqrf"};
+inline constinit OpRef ldl_op{"linalg._ldl"};
+inline constinit OpRef ldl_solve_op{"linalg._ldl_solve"};
 inline constinit OpRef inv_op{"linalg._inv"};
 inline constinit OpRef solve_op{"linalg._solve"};
 inline constinit OpRef solve_triangular_op{"linalg._solve_triangular"};
@@ -102,14 +127,16 @@ inline constinit OpRef svd_op{"linalg._svd"};
 inline constinit OpRef svdvals_op{"linalg._svdvals"};
 inline constinit OpRef matrix_exp_op{"linalg._matrix_exp"};
 
-inline Tensor host_inv(const Tensor& a, bool check = true) { return call(inv_op, a, check); }
+// `check`: failures are errors. Without it the info of each matrix comes last: see info_meta.
+inline Pair host_inv(const Tensor& a, bool check) { return detail::call<Pair>(inv_op, a, check); }
+inline Tensor host_inv(const Tensor& a) { return std::get<0>(host_inv(a, /*check=*/true)); }
 inline Tensor host_solve(const Tensor& a, const Tensor& b) { return call(solve_op, a, b); }
 inline Tensor host_solve_triangular(const Tensor& a, const Tensor& b, bool upper,
                                     bool unitriangular = false) {
   return call(solve_triangular_op, a, b, upper, unitriangular);
 }
-// The factors in one matrix, and pivots.
-inline Pair host_lu(const Tensor& a, bool check) { return detail::call<Pair>(lu_op, a, check); }
+// The factors in one matrix, pivots, and infos.
+inline Triple host_lu(const Tensor& a, bool check) { return detail::call<Triple>(lu_op, a, check); }
 inline Pair host_qr(const Tensor& a, bool complete, double least = 0) {
   return detail::call<Pair>(qr_op, a, complete, least);
 }
@@ -117,5 +144,11 @@ inline Pair host_eigh(const Tensor& a, bool upper) { return detail::call<Pair>(e
 inline Tensor host_eigvalsh(const Tensor& a, bool upper) { return call(eigvalsh_op, a, upper); }
 inline Triple host_svd(const Tensor& a, bool full) { return detail::call<Triple>(svd_op, a, full); }
 inline Tensor host_svdvals(const Tensor& a) { return call(svdvals_op, a); }
+
+// ---- What several files make of them.
+
+// x with a x = b, or a^T x = b, for the matrices of which lu and pivots are the factors.
+Tensor solution_by_lu(const char* op, const Tensor& lu, const Tensor& pivots, const Tensor& b,
+                      bool adjoint);
 
 }  // namespace tenon::linalg_pack

@@ -14,27 +14,26 @@ namespace {
 template <typename T>
 void inv(const Call& call) {
   const Matrices x = matrices_of(call.tensor(0));
-  const bool check = call.arg<bool>(1);
   const T* a = data_of<T>(call, 0);
   T* out = call.output_data<T>();
   const int n = x.rows;
+  const auto invert = [&](int64_t first, int64_t last, int* info) {
+    const int lda = leading(n), lwork = leading(n) * 64;
+    std::vector<int> pivots(static_cast<size_t>(lda));
+    std::vector<T> work(static_cast<size_t>(lwork));
+    for (int64_t i = first; i < last; ++i) {
+      T* y = out + i * x.size();
+      std::copy_n(a + i * x.size(), x.size(), y);
+      form<T>(sgetrf_, dgetrf_)(&n, &n, y, &lda, pivots.data(), &info[i]);
+      if (info[i] == 0) {
+        form<T>(sgetri_, dgetri_)(&n, y, &lda, pivots.data(), work.data(), &lwork, &info[i]);
+      } else {
+        std::fill_n(y, x.size(), T(INFINITY));
+      }
+    }
+  };
   const Failure failure =
-      for_matrices(call, x.batch, 2 * cube(n), [&](int64_t first, int64_t last, int* info) {
-        const int lda = leading(n), lwork = leading(n) * 64;
-        std::vector<int> pivots(static_cast<size_t>(lda));
-        std::vector<T> work(static_cast<size_t>(lwork));
-        for (int64_t i = first; i < last; ++i) {
-          T* y = out + i * x.size();
-          std::copy_n(a + i * x.size(), x.size(), y);
-          form<T>(sgetrf_, dgetrf_)(&n, &n, y, &lda, pivots.data(), &info[i]);
-          if (info[i] == 0) {
-            form<T>(sgetri_, dgetri_)(&n, y, &lda, pivots.data(), work.data(), &lwork, &info[i]);
-          } else if (!check) {
-            std::fill_n(y, x.size(), T(INFINITY));
-            info[i] = 0;
-          }
-        }
-      });
+      for_matrices(call, x.batch, 2 * cube(n), invert, told_infos(call, /*check=*/1));
   if (failure) refuse_singular(call, failure);
 }
 

@@ -1,5 +1,4 @@
-// Tensors as matrices: inverses and solutions where several dimensions are rows or columns, and products of
-// Householder's reflections.
+// Tensors as matrices: inverses and solutions where several dimensions are rows or columns.
 #include <algorithm>
 
 #include "pack.h"
@@ -75,32 +74,6 @@ Tensor solution_of_tensors(const Tensor& given, const Tensor& b, Ints dims) {
   return reshape(host_solve(reshape(a, {n, n}), reshape(b, {n, 1})), columns);
 }
 
-// The first n columns of (1 - tau[0] v0 v0^T) (1 - tau[1] v1 v1^T) .., where v is the column of a
-// below the diagonal, which counts as 1. Golub and Van Loan, Matrix Computations, 5.1.6.
-Tensor product_of_reflections(const Tensor& a, const Tensor& tau) {
-  const char* name = "householder_product";
-  expect_matrices(name, "a", a);
-  expect_same_dtype(name, "a", a, "tau", tau);
-  const int64_t m = a.size(-2), n = a.size(-1);
-  const bool fits = tau.dim() == a.dim() - 1 &&
-                    std::equal(tau.sizes().begin(), tau.sizes().end() - 1, a.sizes().begin());
-  if (!fits || m < n || n < tau.size(-1)) {
-    fail(detail::joined({name, ": a is ", sizes_text(a.sizes()), " and tau ",
-                         sizes_text(tau.sizes()),
-                         ", expected a [.., m, n] with at most m columns "
-                         "and tau [.., k] with at most n elements"}));
-  }
-  const Tensor diagonal = eye(m, n, a.dtype(), a.device());
-  const Tensor vectors = add(tril(a, -1), diagonal);
-  Tensor y = expand(diagonal, a.sizes());
-  for (int64_t k = tau.size(-1); k-- > 0;) {
-    const Tensor v = narrow(vectors, -1, k, 1);
-    const Tensor scale = unsqueeze(narrow(tau, -1, k, 1), -1);
-    y = sub(y, matmul(mul(v, scale), matmul(v.mT(), y)));
-  }
-  return y.is_same(diagonal) || tau.size(-1) == 0 ? clone(y) : y;
-}
-
 }  // namespace
 
 void tensors() {
@@ -119,13 +92,6 @@ void tensors() {
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor a, Tensor b, Ints dims) { return solution_of_tensors(a, b, dims); });
-  op("householder_product(Tensor a, Tensor tau) -> Tensor")
-      .doc(
-          "The first n columns of the product of Householder's reflections 1 - tau[i] v v^T, where "
-          "v is column i of a [.., m, n] below the diagonal, 1 there and 0 above; tau [.., k].")
-      .amp(Amp::float32)
-      .keeps_halves()
-      .meaning(product_of_reflections);
 }
 
 }  // namespace tenon::linalg_pack

@@ -161,6 +161,95 @@ def factors_of_other_shapes():
         case("linalg.lu_factor", [a], lambda a: tuple(L.lu_factor(a)))
 
 
+def norms():
+    a, v = x(2, 3, 4), x(5)
+    a[a == 0] = 1  # there PyTorch's second gradients are NaN
+    for p in (2.0, 1.0, 0.0, 3.0, 2.5, -1.0, math.inf, -math.inf):
+        case("linalg.vector_norm", [a, p], L.vector_norm)
+        case("linalg.vector_norm", [a, p, [1], True], lambda a, p, d, k: L.vector_norm(a, p, d, k))
+        case("linalg.norm", [v, p], L.norm)
+    case("linalg.vector_norm", [a, 2.0, [0, -1]], lambda a, p, d: L.vector_norm(a, p, d))
+    case("linalg.vector_norm", [x(3, 0), 2.0, [1]], lambda a, p, d: L.vector_norm(a, p, d), grad=False)
+    for p in (1.0, -1.0, 2.0, -2.0, math.inf, -math.inf):
+        case("linalg.norm", [x(3, 4), p], L.norm)
+        case("linalg.norm", [a, p, [2, 0], True], lambda a, p, d, k: L.norm(a, p, tuple(d), k))
+    for args in ([a], [v], [a, None, [1]], [a, None, [0, 2]], [a, None, [], True], [x(3, 2), None], [a, 3.0, [-1]]):
+        case("linalg.norm", args, lambda a, p=None, d=None, k=False: L.norm(a, p, tuple(d) if d else None, k))
+
+
+def forms_with_info():
+    for a in (spd(3, 3), spd(2, 1, 2, 2)):
+        case("linalg.cholesky_ex", [a], lambda a: tuple(L.cholesky_ex(a)))
+        case("linalg.cholesky_ex", [a, True, True], lambda a, u, c: tuple(L.cholesky_ex(a, upper=u, check_errors=c)))
+    for a in (regular(3, 3), regular(2, 1, 2, 2)):
+        case("linalg.inv_ex", [a], lambda a: tuple(L.inv_ex(a)))
+        case("linalg.inv_ex", [a, True], lambda a, c: tuple(L.inv_ex(a, check_errors=c)))
+        case("linalg.lu_factor_ex", [a], lambda a: tuple(L.lu_factor_ex(a)))
+        case("linalg.lu_factor_ex", [a, True], lambda a, c: tuple(L.lu_factor_ex(a, check_errors=c)))
+    case("linalg.lu_factor_ex", [x(2, 3, 4)], lambda a: tuple(L.lu_factor_ex(a)))
+    # Ones, of which each row below the first is all 0 after it was taken off.
+    case("linalg.lu_factor_ex", [torch.stack([regular(3, 3), torch.ones(3, 3, dtype=D)])], lambda a: tuple(L.lu_factor_ex(a)), grad=False)
+    for a, b, left in ((regular(3, 3), x(3, 2), True), (regular(2, 3, 3), x(2, 3), True), (regular(3, 3), x(4, 3, 2), True),
+                       (regular(2, 1, 3, 3), x(4, 2, 3), False)):
+        case("linalg.solve_ex", [a, b, left], lambda a, b, le: tuple(L.solve_ex(a, b, left=le)))
+    case("linalg.solve_ex", [regular(2, 2), x(2, 2), True, True], lambda a, b, le, c: tuple(L.solve_ex(a, b, left=le, check_errors=c)))
+    for a in (x(3, 3), x(2, 4, 2), x(2, 2, 4)):
+        lu, pivots = L.lu_factor(a)
+        case("linalg.lu_unpack", [lu, Const(pivots)], lambda f, p: tuple(torch.lu_unpack(f, p)))
+    case("linalg.lu_unpack", [lu, Const(pivots), False, True], lambda f, p, d, e: tuple(torch.lu_unpack(f, p, d, e)), grad=False)
+    case("linalg.lu_unpack", [lu, Const(pivots), True, False], lambda f, p, d, e: tuple(torch.lu_unpack(f, p, d, e)))
+
+
+def indefinite():
+    # A matrix with a diagonal of 0 has blocks of two rows.
+    hollow = symmetric(2, 4, 4)
+    hollow = hollow - torch.diag_embed(torch.diagonal(hollow, dim1=-2, dim2=-1))
+    for a in (symmetric(3, 3), hollow, symmetric(2, 1, 2, 2), x(3, 3)):
+        case("linalg.ldl_factor", [Const(a)], lambda a: tuple(L.ldl_factor(a)), grad=False)
+        case("linalg.ldl_factor_ex", [Const(a)], lambda a: tuple(L.ldl_factor_ex(a)), grad=False)
+    case("linalg.ldl_factor_ex", [Const(torch.stack([symmetric(3, 3), torch.zeros(3, 3, dtype=D)]))],
+         lambda a: tuple(L.ldl_factor_ex(a)), grad=False)
+    for a, b in ((symmetric(3, 3), x(3, 2)), (hollow, x(2, 4, 1)), (hollow, x(4, 2)), (symmetric(2, 2), x(3, 2, 2))):
+        ld, pivots = L.ldl_factor(a)
+        # PyTorch has no gradient of it.
+        case("linalg.ldl_solve", [Const(ld), Const(pivots), b], lambda f, p, b: L.solve(a, b))
+
+
+def reflected(a, tau, c, left=True, transpose=False):
+    """PyTorch's ormqr, and its gradient by the definition: that of PyTorch is of orthogonal products alone."""
+    q = torch.eye(a.shape[-2], dtype=D)
+    for k in range(tau.shape[-1]):
+        v = torch.cat([torch.zeros_like(a[..., :k, k]), torch.ones_like(a[..., :1, k]), a[..., k + 1:, k]], -1)[..., None]
+        q = q @ (torch.eye(a.shape[-2], dtype=D) - tau[..., k, None, None] * (v @ v.mT))
+    q = q.mT if transpose else q
+    y = q @ c if left else c @ q
+    assert torch.allclose(y, torch.ormqr(a, tau, c, left, transpose))
+    return y
+
+
+def reflections():
+    for a in (x(3, 3), x(2, 4, 2), x(2, 4), x(1, 2, 1, 3)):
+        case("linalg.geqrf", [Const(a)], lambda a: tuple(torch.geqrf(a)), grad=False)
+    for left in (True, False):
+        for transpose in (False, True):
+            case("linalg.ormqr", [x(4, 2), x(2), x(4, 3) if left else x(3, 4), left, transpose], reflected)
+    case("linalg.ormqr", [x(2, 3, 3), x(2, 3), x(2, 3, 2)], reflected)
+    case("linalg.ormqr", [x(3, 5), x(3), x(3, 2)], reflected)
+
+
+def low_rank():
+    # With as many random vectors as the smaller size these are the singular values themselves.
+    def squares(a):
+        u, s, vh = L.svd(a, False)
+        return u**2, s**2, vh.mT**2
+
+    for a in (x(4, 3), x(2, 3, 4)):
+        made("square", "linalg.svd_lowrank", [a, 3], lambda a, q: squares(a))
+        made("square", "linalg.pca_lowrank", [a, 3, False], lambda a, q, c: squares(a))
+    made("square", "linalg.svd_lowrank", [x(4, 3), 3, 1, x(3)], lambda a, q, n, m: squares(a - m))
+    made("square", "linalg.pca_lowrank", [x(5, 3), None, True, 1], lambda a, q, c, n: squares(a - a.mean(-2, True)))
+
+
 factors()
 equations()
 determinants()
@@ -169,4 +258,9 @@ exponentials()
 tensors()
 factors_of_other_shapes()
 powers()
+norms()
+forms_with_info()
+indefinite()
+reflections()
+low_rank()
 write("torch_linalg.json")

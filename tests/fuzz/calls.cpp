@@ -288,8 +288,10 @@ void call_op(const tn_op* op, const Signature& s, const std::vector<json>& cases
     const json& c = r.pick(cases);
     for (const json& v : c.at("args")) args.push_back(a.of_case(v));
     // A few of them changed, most of the time.
-    for (int64_t i = r.below(3); i > 0 && !args.empty(); --i) {
-      const auto at = static_cast<size_t>(r.below(static_cast<int64_t>(args.size())));
+    // (A case of another plugin's op of the same name may have more than this one takes.)
+    const auto known = static_cast<int64_t>(std::min(args.size(), s.parameters.size()));
+    for (int64_t i = r.below(3); i > 0 && known > 0; --i) {
+      const auto at = static_cast<size_t>(r.below(known));
       note("\n  changed: ");
       args[at] = a.value(s.parameters[at]);
     }

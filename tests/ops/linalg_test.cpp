@@ -3,6 +3,7 @@
 // not `cpu` the kernels get copies.
 #include <tenon/linalg.hpp>
 
+#include "linalg_samples.h"
 #include "refusals.h"
 #include "torch_cases.h"
 
@@ -92,15 +93,6 @@ TEST(Linalg, HasTheValuesAndGradientsOfPyTorch) {
   }
 }
 
-Tensor identity(int64_t n, tn::Device device) { return tn::eye(n, {}, tn::float64, device); }
-// Regular, and far from symmetric.
-Tensor regular(std::vector<int64_t> sizes, tn::Device device = {}) {
-  return sample(sizes, device) + 2 * identity(sizes.back(), device);
-}
-Tensor positive(const Tensor& a) {
-  return tn::matmul(a, a.mT()) + identity(a.size(-1), a.device());
-}
-
 TEST(Linalg, GradientsAreThoseOfDifferences) {
   load_all();
   const Tensor a = regular({2, 2, 2}), b = sample({2, 2, 2}, {}, 0.4), wide = sample({2, 3});
@@ -138,11 +130,6 @@ TEST(Linalg, GradientsAreThoseOfDifferences) {
         {tall, sample({3}, {}, 0.7)});
   check("pinv", [](const TensorList& x) { return la::pinv(x[0]); }, {wide});
   check("matrix_exp", [](const TensorList& x) { return la::matrix_exp(x[0]); }, {a});
-}
-
-// The greatest absolute value of a difference, as a number.
-double distance(const Tensor& a, const Tensor& b) {
-  return a.numel() == 0 ? 0 : tn::amax(tn::abs(a - b)).item<double>();
 }
 
 TEST(Linalg, FactorsMultiplyToTheirMatrixInBothDtypesAndEveryLayout) {
@@ -288,13 +275,14 @@ TEST(Linalg, SaysWhichMatrixItCannotTake) {
 
 // Their kernels lean on what the public ops have seen to, so they look once more.
 TEST(Linalg, OpsOfTheHostRefuseWhatTheirKernelsCannotRead) {
+  using Two = std::tuple<Tensor, Tensor>;
   expect_refusals({
       {[](tn::Device d) {
-         tn::call("linalg._cholesky", zeros_on(d, {2, 3}));
+         tn::call<Two>("linalg._cholesky", zeros_on(d, {2, 3}), true);
        },
        "a is [2, 3], expected square matrices"},
       {[](tn::Device d) {
-         tn::call("linalg._inv", tn::zeros({2, 2}, tn::int32, d), true);
+         tn::call<Two>("linalg._inv", tn::zeros({2, 2}, tn::int32, d), true);
        },
        "a is int32, expected float32 or float64"},
       {[](tn::Device d) {
@@ -342,7 +330,7 @@ TEST(Linalg, SaysWhatItRefuses) {
        "svd: a is int64, expected float32 or float64"},
       {[&](tn::Device d) { la::cholesky(halves(d)); },
        "cholesky: a is float16, expected float32 or float64"},
-      {[&](tn::Device d) { la::matrix_norm(halves(d), {.p = 2}); },
+      {[&](tn::Device d) { la::matrix_norm(halves(d), {.ord = 2}); },
        "matrix_norm: a is float16, expected float32 or float64"},
       {[](tn::Device d) {
          la::solve(zeros_on(d, {2, 2}), tn::zeros({2, 2}, tn::float64, d));
@@ -399,7 +387,7 @@ TEST(Linalg, SaysWhatItRefuses) {
       {[](tn::Device d) {
          la::nuclear_norm(zeros_on(d, {2, 2}), {0, -2});
        },
-       "nuclear_norm: dims are [0, -2] for a of [2, 2], expected two different dimensions"},
+       "nuclear_norm: dim is [0, -2] for a of [2, 2], expected two different dimensions"},
       {[](tn::Device d) {
          std::get<0>(la::qr(zeros_on(d, {3, 2}).requires_grad_(), "complete")).sum().backward();
        },
@@ -446,10 +434,10 @@ TEST(Linalg, MeasuresOfNothing) {
     EXPECT_EQ(la::cond(tn::zeros({2, 2}), p).item<float>(), INFINITY) << p;
   for (const double p : {1.0, 2.0, double(INFINITY)}) {
     for (const auto& [rows, columns] : {std::pair{4, 0}, {0, 4}, {0, 0}})
-      EXPECT_EQ(la::matrix_norm(tn::zeros({rows, columns}), {.p = p}).item<float>(), 0) << p;
-    expect_sizes(la::matrix_norm(tn::zeros({2, 4, 0}), {.p = p}), {2});
+      EXPECT_EQ(la::matrix_norm(tn::zeros({rows, columns}), {.ord = p}).item<float>(), 0) << p;
+    expect_sizes(la::matrix_norm(tn::zeros({2, 4, 0}), {.ord = p}), {2});
   }
-  expect_error([] { la::matrix_norm(tn::zeros({4, 0}), {.p = -2}); }, "no elements");
+  expect_error([] { la::matrix_norm(tn::zeros({4, 0}), {.ord = -2}); }, "no elements");
 }
 
 }  // namespace

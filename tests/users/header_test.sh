@@ -31,7 +31,9 @@ has "$work/ops.hpp" 'inline std::tuple<Tensor, Tensor> max(const Tensor& x, Int 
 has "$work/ops.hpp" 'struct Conv1dOptions {'
 has "$work/ops.hpp" 'using Conv2dOptions = Conv1dOptions;'
 has "$work/ops.hpp" '  KeptInts stride = 1;'
-has "$work/ops.hpp" 'inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& options) { return detail::call<Tensor>(detail::op<"conv2d">, {x, weight, Tensor(), options.stride, options.padding, options.dilation, options.groups}); }'
+has "$work/ops.hpp" '  Tensor bias = {};'
+has "$work/ops.hpp" 'template <std::same_as<Conv2dOptions> O = Conv2dOptions>'
+has "$work/ops.hpp" 'inline Tensor conv2d(const Tensor& x, const Tensor& weight, const O& options) { return detail::call<Tensor>(detail::op<"conv2d">, {x, weight, options.bias, options.stride, options.padding, options.dilation, options.groups}); }'
 has "$work/ops.hpp" '// x + alpha * y. Operands broadcast and promote as PyTorch'"'"'s.'
 grep -q '_batch_norm' "$work/ops.hpp" && failed "a private op has a function"
 

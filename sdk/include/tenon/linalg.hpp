@@ -1,6 +1,7 @@
 // What the plugin 'linalg' brings, written by `tenon header`: changes belong into the plugin.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,7 +22,18 @@ struct CholeskyOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool upper = false;
 };
-inline Tensor cholesky(const Tensor& a, const CholeskyOptions& options) { return detail::call<Tensor>(detail::op<"linalg.cholesky">, {a, options.upper}); }
+template <std::same_as<CholeskyOptions> O = CholeskyOptions>
+inline Tensor cholesky(const Tensor& a, const O& options) { return detail::call<Tensor>(detail::op<"linalg.cholesky">, {a, options.upper}); }
+// cholesky(a, upper), and info [..] int32: 0, or the order of the first leading minor of a matrix
+// that is not positive, where l is not complete. With check_errors it refuses such matrices.
+inline std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& a, bool upper = false, bool check_errors = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.cholesky_ex">, {a, upper, check_errors}); }
+struct CholeskyExOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool upper = false;
+  bool check_errors = false;
+};
+template <std::same_as<CholeskyExOptions> O = CholeskyExOptions>
+inline std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.cholesky_ex">, {a, options.upper, options.check_errors}); }
 // q with orthonormal columns and the upper triangle r with q r = a [.., m, n]. mode: 'reduced' (q
 // [.., m, k] with k the smaller of m and n), 'complete' (q [.., m, m]) or 'r' (q is empty).
 inline std::tuple<Tensor, Tensor> qr(const Tensor& a, TextRef mode = "reduced") { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.qr">, {a, mode}); }
@@ -29,13 +41,33 @@ struct QrOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string mode = "reduced";
 };
-inline std::tuple<Tensor, Tensor> qr(const Tensor& a, const QrOptions& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.qr">, {a, options.mode}); }
+template <std::same_as<QrOptions> O = QrOptions>
+inline std::tuple<Tensor, Tensor> qr(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.qr">, {a, options.mode}); }
 // l (below the diagonal, which is 1) and u of p l u = a [.., m, n] in one matrix, and the rows,
 // from 1, with which LAPACK exchanged each row. Refuses singular matrices.
 inline std::tuple<Tensor, Tensor> lu_factor(const Tensor& a) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.lu_factor">, {a}); }
+// lu_factor(a), and info [..] int32: 0, or the number, from 1, of the first element of u's diagonal
+// that is 0, where a matrix is singular. With check_errors it refuses such matrices.
+inline std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& a, bool check_errors = false) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.lu_factor_ex">, {a, check_errors}); }
+struct LuFactorExOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool check_errors = false;
+};
+template <std::same_as<LuFactorExOptions> O = LuFactorExOptions>
+inline std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.lu_factor_ex">, {a, options.check_errors}); }
 // A permutation p, a lower triangle l with a diagonal of 1 and an upper triangle u with p l u = a
 // [.., m, n].
 inline std::tuple<Tensor, Tensor, Tensor> lu(const Tensor& a) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.lu">, {a}); }
+// The matrices p, l and u of lu(a), of what lu_factor(a) gives. Without unpack_data l and u are
+// empty, without unpack_pivots p is.
+inline std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& lu, const Tensor& pivots, bool unpack_data = true, bool unpack_pivots = true) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.lu_unpack">, {lu, pivots, unpack_data, unpack_pivots}); }
+struct LuUnpackOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool unpack_data = true;
+  bool unpack_pivots = true;
+};
+template <std::same_as<LuUnpackOptions> O = LuUnpackOptions>
+inline std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& lu, const Tensor& pivots, const O& options) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.lu_unpack">, {lu, pivots, options.unpack_data, options.unpack_pivots}); }
 // x with a x = b [.., n, k] for the matrices of which lu_factor gave lu and pivots; x a = b without
 // left; of a^T with adjoint.
 inline Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left = true, bool adjoint = false) { return detail::call<Tensor>(detail::op<"linalg.lu_solve">, {lu, pivots, b, left, adjoint}); }
@@ -44,7 +76,26 @@ struct LuSolveOptions {
   bool left = true;
   bool adjoint = false;
 };
-inline Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, const LuSolveOptions& options) { return detail::call<Tensor>(detail::op<"linalg.lu_solve">, {lu, pivots, b, options.left, options.adjoint}); }
+template <std::same_as<LuSolveOptions> O = LuSolveOptions>
+inline Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, const O& options) { return detail::call<Tensor>(detail::op<"linalg.lu_solve">, {lu, pivots, b, options.left, options.adjoint}); }
+// The factors q r = a [.., m, n] as LAPACK leaves them: r on the diagonal and above it, below it
+// the vectors of Householder's reflections, which are q, and their factors tau [.., k], k the
+// smaller of m and n: for householder_product and ormqr.
+inline std::tuple<Tensor, Tensor> geqrf(const Tensor& a) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.geqrf">, {a}); }
+// The first n columns of the product of Householder's reflections 1 - tau[i] v v^T, where v is
+// column i of a [.., m, n] below the diagonal, 1 there and 0 above; tau [.., k].
+inline Tensor householder_product(const Tensor& a, const Tensor& tau) { return detail::call<Tensor>(detail::op<"linalg.householder_product">, {a, tau}); }
+// q other [.., m, n], or other q without left, or with q^T in place of q, where q is the square
+// product of the reflections that householder_product(a, tau) has the first columns of. Leading
+// dimensions broadcast.
+inline Tensor ormqr(const Tensor& a, const Tensor& tau, const Tensor& other, bool left = true, bool transpose = false) { return detail::call<Tensor>(detail::op<"linalg.ormqr">, {a, tau, other, left, transpose}); }
+struct OrmqrOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool left = true;
+  bool transpose = false;
+};
+template <std::same_as<OrmqrOptions> O = OrmqrOptions>
+inline Tensor ormqr(const Tensor& a, const Tensor& tau, const Tensor& other, const O& options) { return detail::call<Tensor>(detail::op<"linalg.ormqr">, {a, tau, other, options.left, options.transpose}); }
 // x with a x = b [.., n, k] for triangles a [.., n, n], upper or lower; x a = b without left.
 // unitriangular: the diagonal of a is taken to be 1. A 0 on it gives infinities and NaN.
 inline Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left = true, bool unitriangular = false) { return detail::call<Tensor>(detail::op<"linalg.solve_triangular">, {a, b, upper, left, unitriangular}); }
@@ -53,17 +104,26 @@ struct SolveTriangularOptions {
   bool left = true;
   bool unitriangular = false;
 };
-inline Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, const SolveTriangularOptions& options) { return detail::call<Tensor>(detail::op<"linalg.solve_triangular">, {a, b, upper, options.left, options.unitriangular}); }
+template <std::same_as<SolveTriangularOptions> O = SolveTriangularOptions>
+inline Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, const O& options) { return detail::call<Tensor>(detail::op<"linalg.solve_triangular">, {a, b, upper, options.left, options.unitriangular}); }
 // x with a x = b [.., n, k], where l is the factor of Cholesky of a, or upper the upper one.
 inline Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper = false) { return detail::call<Tensor>(detail::op<"linalg.cholesky_solve">, {b, l, upper}); }
 using CholeskySolveOptions = CholeskyOptions;
-inline Tensor cholesky_solve(const Tensor& b, const Tensor& l, const CholeskySolveOptions& options) { return detail::call<Tensor>(detail::op<"linalg.cholesky_solve">, {b, l, options.upper}); }
+template <std::same_as<CholeskySolveOptions> O = CholeskySolveOptions>
+inline Tensor cholesky_solve(const Tensor& b, const Tensor& l, const O& options) { return detail::call<Tensor>(detail::op<"linalg.cholesky_solve">, {b, l, options.upper}); }
 // The inverse of a, where l [.., n, n] is the factor of Cholesky of a, or the upper one.
 inline Tensor cholesky_inverse(const Tensor& l, bool upper = false) { return detail::call<Tensor>(detail::op<"linalg.cholesky_inverse">, {l, upper}); }
 using CholeskyInverseOptions = CholeskyOptions;
-inline Tensor cholesky_inverse(const Tensor& l, const CholeskyInverseOptions& options) { return detail::call<Tensor>(detail::op<"linalg.cholesky_inverse">, {l, options.upper}); }
+template <std::same_as<CholeskyInverseOptions> O = CholeskyInverseOptions>
+inline Tensor cholesky_inverse(const Tensor& l, const O& options) { return detail::call<Tensor>(detail::op<"linalg.cholesky_inverse">, {l, options.upper}); }
 // The inverses of square matrices a [.., n, n]. Refuses singular ones.
 inline Tensor inv(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.inv">, {a}); }
+// inv(a), with infinities where there is none, and info [..] int32: 0, or which pivot, from 1, is
+// the first that is 0. With check_errors it refuses singular matrices.
+inline std::tuple<Tensor, Tensor> inv_ex(const Tensor& a, bool check_errors = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.inv_ex">, {a, check_errors}); }
+using InvExOptions = LuFactorExOptions;
+template <std::same_as<InvExOptions> O = InvExOptions>
+inline std::tuple<Tensor, Tensor> inv_ex(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.inv_ex">, {a, options.check_errors}); }
 // x with a x = b for square matrices a [.., n, n] and b [.., n, k] or [.., n]; x a = b without
 // left. Leading dimensions broadcast. Refuses singular matrices.
 inline Tensor solve(const Tensor& a, const Tensor& b, bool left = true) { return detail::call<Tensor>(detail::op<"linalg.solve">, {a, b, left}); }
@@ -71,11 +131,50 @@ struct SolveOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool left = true;
 };
-inline Tensor solve(const Tensor& a, const Tensor& b, const SolveOptions& options) { return detail::call<Tensor>(detail::op<"linalg.solve">, {a, b, options.left}); }
+template <std::same_as<SolveOptions> O = SolveOptions>
+inline Tensor solve(const Tensor& a, const Tensor& b, const O& options) { return detail::call<Tensor>(detail::op<"linalg.solve">, {a, b, options.left}); }
+// solve(a, b, left), with infinities or NaN where a matrix is singular, and info [..] int32 for
+// each matrix a: 0, or which pivot, from 1, is the first that is 0. With check_errors it refuses
+// singular matrices.
+inline std::tuple<Tensor, Tensor> solve_ex(const Tensor& a, const Tensor& b, bool left = true, bool check_errors = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.solve_ex">, {a, b, left, check_errors}); }
+struct SolveExOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool left = true;
+  bool check_errors = false;
+};
+template <std::same_as<SolveExOptions> O = SolveExOptions>
+inline std::tuple<Tensor, Tensor> solve_ex(const Tensor& a, const Tensor& b, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.solve_ex">, {a, b, options.left, options.check_errors}); }
 // x [.., n, k] for which the sum of squares of a x - b is least, for a [.., m, n] of full rank and
 // b [.., m, k] or [.., m]; of several the shortest. residuals are those sums [.., k] where m > n,
 // else empty. By QR factors; refuses matrices without full rank.
 inline std::tuple<Tensor, Tensor> lstsq(const Tensor& a, const Tensor& b) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.lstsq">, {a, b}); }
+// l d l^T = a for symmetric matrices a [.., n, n], of which it reads the lower triangles: l, whose
+// diagonal is 1, and the blocks of d, of one or two rows, in one matrix, and LAPACK's numbers of
+// rows, negative for blocks of two: see sytrf. Refuses singular matrices. hermitian makes no
+// difference to real numbers.
+inline std::tuple<Tensor, Tensor> ldl_factor(const Tensor& a, bool hermitian = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.ldl_factor">, {a, hermitian}); }
+struct LdlFactorOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool hermitian = false;
+};
+template <std::same_as<LdlFactorOptions> O = LdlFactorOptions>
+inline std::tuple<Tensor, Tensor> ldl_factor(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.ldl_factor">, {a, options.hermitian}); }
+// ldl_factor(a), and info [..] int32: 0, or the number, from 1, of the first element of d's
+// diagonal that is 0, where a matrix is singular. With check_errors it refuses such matrices.
+inline std::tuple<Tensor, Tensor, Tensor> ldl_factor_ex(const Tensor& a, bool hermitian = false, bool check_errors = false) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.ldl_factor_ex">, {a, hermitian, check_errors}); }
+struct LdlFactorExOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool hermitian = false;
+  bool check_errors = false;
+};
+template <std::same_as<LdlFactorExOptions> O = LdlFactorExOptions>
+inline std::tuple<Tensor, Tensor, Tensor> ldl_factor_ex(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.ldl_factor_ex">, {a, options.hermitian, options.check_errors}); }
+// x with a x = b [.., n, k] for the matrices of which ldl_factor gave ld and pivots. Leading
+// dimensions broadcast. b alone has a gradient.
+inline Tensor ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b, bool hermitian = false) { return detail::call<Tensor>(detail::op<"linalg.ldl_solve">, {ld, pivots, b, hermitian}); }
+using LdlSolveOptions = LdlFactorOptions;
+template <std::same_as<LdlSolveOptions> O = LdlSolveOptions>
+inline Tensor ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b, const O& options) { return detail::call<Tensor>(detail::op<"linalg.ldl_solve">, {ld, pivots, b, options.hermitian}); }
 // The determinants of square matrices a [.., n, n]. The gradient is there for singular ones too,
 // the gradient of the gradient for others alone.
 inline Tensor det(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.det">, {a}); }
@@ -92,11 +191,13 @@ struct EighOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string uplo = "L";
 };
-inline std::tuple<Tensor, Tensor> eigh(const Tensor& a, const EighOptions& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.eigh">, {a, options.uplo}); }
+template <std::same_as<EighOptions> O = EighOptions>
+inline std::tuple<Tensor, Tensor> eigh(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.eigh">, {a, options.uplo}); }
 // The eigenvalues of symmetric matrices a [.., n, n] in ascending order.
 inline Tensor eigvalsh(const Tensor& a, TextRef uplo = "L") { return detail::call<Tensor>(detail::op<"linalg.eigvalsh">, {a, uplo}); }
 using EigvalshOptions = EighOptions;
-inline Tensor eigvalsh(const Tensor& a, const EigvalshOptions& options) { return detail::call<Tensor>(detail::op<"linalg.eigvalsh">, {a, options.uplo}); }
+template <std::same_as<EigvalshOptions> O = EigvalshOptions>
+inline Tensor eigvalsh(const Tensor& a, const O& options) { return detail::call<Tensor>(detail::op<"linalg.eigvalsh">, {a, options.uplo}); }
 // u diag(s) vh = a [.., m, n] with orthonormal columns of u [.., m, m], orthonormal rows of vh [..,
 // n, n] and s [.., k] in descending order, k the smaller of m and n; without full_matrices u [..,
 // m, k] and vh [.., k, n]. The gradient of u and vh is infinite or NaN where singular values are
@@ -106,7 +207,8 @@ struct SvdOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool full_matrices = true;
 };
-inline std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, const SvdOptions& options) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.svd">, {a, options.full_matrices}); }
+template <std::same_as<SvdOptions> O = SvdOptions>
+inline std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.svd">, {a, options.full_matrices}); }
 // The singular values of a [.., m, n] in descending order.
 inline Tensor svdvals(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.svdvals">, {a}); }
 // The pseudo-inverses [.., n, m] of a [.., m, n]. Singular values up to atol or rtol times the
@@ -126,17 +228,51 @@ inline Tensor matrix_rank(const Tensor& a, const MatrixRankOptions& options = {}
 // singular value, its inverse for -2; for 1, -1, inf and -inf the norm of a times that of its
 // inverse, inf where there is none.
 inline Tensor cond(const Tensor& a, std::optional<Float> p = {}) { return detail::call<Tensor>(detail::op<"linalg.cond">, {a, p}); }
-// Norms of the matrices of the two dims: the greatest singular value (2) or the least (-2), and for
-// None, 1, -1, inf and -inf what the standard matrix_norm gives.
-struct MatrixNormOptions {
+struct CondOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::optional<Float> p = {};
-  KeptInts dims = {-2, -1};
+};
+template <std::same_as<CondOptions> O = CondOptions>
+inline Tensor cond(const Tensor& a, const O& options) { return detail::call<Tensor>(detail::op<"linalg.cond">, {a, options.p}); }
+// Norms of the matrices of the two dimensions: the greatest singular value (2) or the least (-2),
+// and for None, 1, -1, inf and -inf what the standard matrix_norm gives.
+struct MatrixNormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Float> ord = {};
+  KeptInts dim = {-2, -1};
   bool keepdim = false;
 };
-inline Tensor matrix_norm(const Tensor& a, const MatrixNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.matrix_norm">, {a, options.p, options.dims, options.keepdim}); }
-// The sum of the singular values of the matrices of the two dims.
-inline Tensor nuclear_norm(const Tensor& a, Ints dims = {-2, -1}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"linalg.nuclear_norm">, {a, dims, keepdim}); }
+inline Tensor matrix_norm(const Tensor& a, const MatrixNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.matrix_norm">, {a, options.ord, options.dim, options.keepdim}); }
+// (sum |x|^ord)^(1/ord) over dim, or over all where dim is empty. inf: the largest |x|, -inf the
+// least; 0: how many are not 0. With a dtype: of x as that dtype.
+struct VectorNormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float ord = 2.0;
+  KeptInts dim = {};
+  bool keepdim = false;
+  Dtype dtype = {};
+};
+inline Tensor vector_norm(const Tensor& x, const VectorNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.vector_norm">, {x, options.ord, options.dim, options.keepdim, options.dtype}); }
+// vector_norm(a, ord) over one dimension dim, matrix_norm(a, ord) over two. Where dim is empty: of
+// a of 1 or 2 dimensions. ord None: the root of the sum of squares, over all where dim is empty.
+// With a dtype: of a as that dtype.
+struct NormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Float> ord = {};
+  KeptInts dim = {};
+  bool keepdim = false;
+  Dtype dtype = {};
+};
+inline Tensor norm(const Tensor& a, const NormOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.norm">, {a, options.ord, options.dim, options.keepdim, options.dtype}); }
+// The sum of the singular values of the matrices of the two dimensions.
+inline Tensor nuclear_norm(const Tensor& a, Ints dim = {-2, -1}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"linalg.nuclear_norm">, {a, dim, keepdim}); }
+struct NuclearNormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts dim = {-2, -1};
+  bool keepdim = false;
+};
+template <std::same_as<NuclearNormOptions> O = NuclearNormOptions>
+inline Tensor nuclear_norm(const Tensor& a, const O& options) { return detail::call<Tensor>(detail::op<"linalg.nuclear_norm">, {a, options.dim, options.keepdim}); }
 // The exponentials of square matrices a [.., n, n]: the sum of a^i / i!.
 inline Tensor matrix_exp(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.matrix_exp">, {a}); }
 // The product of n times the square matrices a [.., m, m]; of their inverses below 0.
@@ -144,6 +280,12 @@ inline Tensor matrix_power(const Tensor& a, Int n) { return detail::call<Tensor>
 // Vandermonde's matrices [.., n, N] of x [.., n]: column j is x to the power j. N None: n. Integers
 // and bool become int64.
 inline Tensor vander(const Tensor& x, std::optional<Int> N = {}) { return detail::call<Tensor>(detail::op<"linalg.vander">, {x, N}); }
+struct VanderOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Int> N = {};
+};
+template <std::same_as<VanderOptions> O = VanderOptions>
+inline Tensor vander(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"linalg.vander">, {x, options.N}); }
 // The inverse of a as a linear map: with the dimensions of a up to ind as rows and the others as
 // columns, of as many elements, a's inverse as [columns.., rows..], so that tensordot(tensorinv(a),
 // b, ind) solves a.
@@ -152,13 +294,37 @@ struct TensorinvOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int ind = 2;
 };
-inline Tensor tensorinv(const Tensor& a, const TensorinvOptions& options) { return detail::call<Tensor>(detail::op<"linalg.tensorinv">, {a, options.ind}); }
+template <std::same_as<TensorinvOptions> O = TensorinvOptions>
+inline Tensor tensorinv(const Tensor& a, const O& options) { return detail::call<Tensor>(detail::op<"linalg.tensorinv">, {a, options.ind}); }
 // x with tensordot(a, x, x.dim()) = b: a is [b's sizes.., x's sizes..], both of as many elements,
 // after its dimensions dims were moved behind the others.
 inline Tensor tensorsolve(const Tensor& a, const Tensor& b, Ints dims = {}) { return detail::call<Tensor>(detail::op<"linalg.tensorsolve">, {a, b, dims}); }
-// The first n columns of the product of Householder's reflections 1 - tau[i] v v^T, where v is
-// column i of a [.., m, n] below the diagonal, 1 there and 0 above; tau [.., k].
-inline Tensor householder_product(const Tensor& a, const Tensor& tau) { return detail::call<Tensor>(detail::op<"linalg.householder_product">, {a, tau}); }
+struct TensorsolveOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts dims = {};
+};
+template <std::same_as<TensorsolveOptions> O = TensorsolveOptions>
+inline Tensor tensorsolve(const Tensor& a, const Tensor& b, const O& options) { return detail::call<Tensor>(detail::op<"linalg.tensorsolve">, {a, b, options.dims}); }
+// About the greatest q singular values s [.., q] of a [.., m, n], or of a - M, in descending order,
+// with u [.., m, q] and v [.., n, q] so that u diag(s) v^T is near a where its rank is q or less. q
+// is at most the smaller of m and n. niter: how often a is applied to the random vectors from which
+// it begins. Halko et al., arXiv:0909.4061.
+struct SvdLowrankOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int q = 6;
+  Int niter = 2;
+  Tensor M = {};
+};
+inline std::tuple<Tensor, Tensor, Tensor> svd_lowrank(const Tensor& a, const SvdLowrankOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.svd_lowrank">, {a, options.q, options.niter, options.M}); }
+// svd_lowrank of a [.., m, n] without the means of its columns, or of a as it is without center:
+// the columns of v are the principal directions of m samples. q None: 6, or the smaller of m and n.
+struct PcaLowrankOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Int> q = {};
+  bool center = true;
+  Int niter = 2;
+};
+inline std::tuple<Tensor, Tensor, Tensor> pca_lowrank(const Tensor& a, const PcaLowrankOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.pca_lowrank">, {a, options.q, options.center, options.niter}); }
 
 }  // namespace linalg
 }  // namespace v0
