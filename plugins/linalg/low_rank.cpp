@@ -69,7 +69,7 @@ void low_rank() {
       .doc(
           "About the greatest q singular values s [.., q] of a [.., m, n], or of a - M, in "
           "descending order, with u [.., m, q] and v [.., n, q] so that u diag(s) v^T is near a "
-          "where its rank is q or less. q is at most the smaller of m and n. niter: how often a "
+          "where its rank is q or less; as many as there are where q is more. niter: how often a "
           "is applied to the random vectors from which it begins. Halko et al., arXiv:0909.4061.")
       .random()
       .amp(Amp::float32)

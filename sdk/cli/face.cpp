@@ -293,11 +293,14 @@ std::string FaceWriter::options(std::string* its_name, const FaceEntry& entry, s
       })) {  // of a form in place that takes others
     name.insert(name.size() - std::string_view("Options").size(), "InPlace");
   }
+  std::string& written = options_of_[entry.schema.name];
   for (const auto& [known, other] : known_options_) {
-    if (known == members)  // of a form in place it has the name already
-      return name == other ? "" : fmt::format("using {} = {};\n", name, other);
+    if (known != members) continue;
+    written = other;  // of a form in place it has the name already
+    return name == other ? "" : fmt::format("using {} = {};\n", name, other);
   }
   known_options_.emplace_back(members, name);
+  written = name;
   return fmt::format(
       "struct {0} {{\n  [[no_unique_address]] {1}detail::ByName by_name = "
       "{1}detail::ByName();\n{2}}};\n",
@@ -348,20 +351,34 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
     if (!shape.by_name_too) return text;
     text += options(&struct_name, entry, shape.required);
   }
-  for (size_t i = shape.required; i < shape.all; ++i) values[i] = "options." + arguments[i].name;
   // A layer has one default, for which nobody writes {}. Of an op {} stands for a list, for None or
   // for no tensor: it makes options only where no other function takes it, since this one is a
   // template.
-  if (entry.kind == FaceEntry::Kind::op) {
-    text += fmt::format("template <std::same_as<{0}> O = {0}>\n", struct_name);
-    function(with(parameters(entry, 0, shape.required, false), "const O& options"),
-             call(entry, values));
-  } else {
-    function(
-        with(parameters(entry, 0, shape.required, false), "const " + struct_name + "& options"),
-        call(entry, values));
-  }
+  const bool is_op = entry.kind == FaceEntry::Kind::op;
+  if (is_op) text += fmt::format("template <std::same_as<{0}> O = {0}>\n", struct_name);
+  function(named_parameters(entry, 0, is_op ? "O" : struct_name),
+           call(entry, named_values(entry, arguments[0].name)));
   return text;
+}
+
+// What is required from `first` on, and options of this type.
+std::string FaceWriter::named_parameters(const FaceEntry& entry, size_t first,
+                                         const std::string& options_type) const {
+  const std::string list = parameters(entry, first, Shape(entry).required, false);
+  return fmt::format("{}{}const {}& options", list, list.empty() ? "" : ", ", options_type);
+}
+// The values of these; the first one, where it is required, is called `first`.
+std::vector<std::string> FaceWriter::named_values(const FaceEntry& entry,
+                                                  const std::string& first) const {
+  const auto& arguments = entry.schema.arguments;
+  const Shape shape(entry);
+  std::vector<std::string> values;
+  for (size_t i = 0; i < shape.all; ++i) {
+    const bool is_option = i >= shape.required;
+    values.push_back((is_option ? "options." : "") +
+                     (i == 0 && !is_option ? first : arguments[i].name));
+  }
+  return values;
 }
 
 // Of a class that is not there yet where methods are declared, so that it can have no default.
@@ -384,6 +401,11 @@ std::vector<size_t> FaceWriter::method_forms(const FaceEntry& entry) const {
   return forms;
 }
 
+std::string FaceWriter::options_of(const FaceEntry& entry) const {
+  const auto found = options_of_.find(entry.schema.name);
+  return Shape(entry).by_name_too && found != options_of_.end() ? found->second : "";
+}
+
 std::string FaceWriter::method_declaration(const FaceEntry& entry) const {
   std::string text;
   size_t shorter = 0;  // the arguments of the form before, which have their defaults there
@@ -397,6 +419,10 @@ std::string FaceWriter::method_declaration(const FaceEntry& entry) const {
                         joined_values(list, ", "));
     shorter = n;
   }
+  if (const std::string options = options_of(entry); !options.empty()) {
+    text += fmt::format("  template <std::same_as<{0}> O = {0}>\n  {1} {2}({3}) const;\n", options,
+                        result(entry), spelled(entry.schema.name), named_parameters(entry, 1, "O"));
+  }
   return text;
 }
 
@@ -408,6 +434,12 @@ std::string FaceWriter::method_definition(const FaceEntry& entry) const {
     text += fmt::format("inline {} TensorMethods::{}({}) const {{ {} }}\n", result(entry),
                         spelled(entry.schema.name), parameters(entry, 1, n, false),
                         call(entry, values));
+  }
+  if (const std::string options = options_of(entry); !options.empty()) {
+    text += fmt::format(
+        "template <std::same_as<{}> O>\ninline {} TensorMethods::{}({}) const {{ {} }}\n", options,
+        result(entry), spelled(entry.schema.name), named_parameters(entry, 1, "O"),
+        call(entry, named_values(entry, "self()")));
   }
   return text;
 }

@@ -2,6 +2,7 @@
 // parameters of a function and members of an options struct. header.cpp puts the lines together.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,9 +47,12 @@ class FaceWriter {
   // The functions of an entry, with its options and its documentation. What is said twice in a row
   // is said once, and options that another entry before it has become another name of those.
   std::string functions(const FaceEntry& entry);
-  // The method of Tensor that an op is, and its definition.
+  // The method of Tensor that an op is, and its definition, where `functions` of the writer of its
+  // group has written the op.
   std::string method_declaration(const FaceEntry& entry) const;
   std::string method_definition(const FaceEntry& entry) const;
+  // The struct of options that a method takes, by no other name of it; empty: it takes none.
+  std::string options_of(const FaceEntry& entry) const;
 
  private:
   struct Shape;
@@ -59,11 +63,15 @@ class FaceWriter {
   std::string result(const FaceEntry& entry) const;
   std::string parameters(const FaceEntry& entry, size_t first, size_t last, bool defaults) const;
   std::string parameter(const FaceEntry& entry, size_t i, bool with_default) const;
+  std::string named_parameters(const FaceEntry& entry, size_t first,
+                               const std::string& options_type) const;
+  std::vector<std::string> named_values(const FaceEntry& entry, const std::string& first) const;
   std::string call(const FaceEntry& entry, const std::vector<std::string>& values) const;
   std::string options(std::string* its_name, const FaceEntry& entry, size_t first);
 
   std::string prefix_, last_doc_;
   std::vector<std::pair<std::string, std::string>> known_options_;  // members, name
+  std::map<std::string, std::string> options_of_;                   // the struct by the op's name
 };
 
 // `text` as lines of a comment, at most 100 columns wide.

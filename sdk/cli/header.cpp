@@ -1,6 +1,8 @@
 // tenon header: the C++ header of a pack's ops, layers and optimizers, from what it registered.
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -135,17 +137,23 @@ std::string functions_header(const std::string& id, const std::string& group,
 // Tensor's methods: their declarations, in a class that Tensor derives from, or their definitions.
 std::string methods_header(const std::string& id, const std::vector<FaceEntry>& entries,
                            bool declarations) {
-  const FaceWriter writer("");
+  // Each group has a header, in which its options are.
+  std::map<std::string, FaceWriter> writers;
+  for (const FaceEntry& entry : entries)
+    (void)writers.try_emplace(entry.group, "").first->second.functions(entry);
   std::string body;
+  std::set<std::string> options;
   for (const FaceEntry& entry : entries) {
     if (!entry.method) continue;
+    const FaceWriter& writer = writers.at(entry.group);
+    if (const std::string name = writer.options_of(entry); !name.empty()) options.insert(name);
     body += declarations ? writer.method_declaration(entry) : writer.method_definition(entry);
   }
   if (declarations) {
-    body =
-        "class Tensor;\nclass Operand;\nclass Number;\nclass Tensors;\n\nnamespace detail {\n\n"
-        "class TensorMethods {\n public:\n" +
-        body + "\n private:\n  const Tensor& self() const;\n};\n\n}  // namespace detail\n";
+    std::string classes = "class Tensor;\nclass Operand;\nclass Number;\nclass Tensors;\n";
+    for (const std::string& name : options) classes += fmt::format("struct {};\n", name);
+    body = classes + "\nnamespace detail {\n\nclass TensorMethods {\n public:\n" + body +
+           "\n private:\n  const Tensor& self() const;\n};\n\n}  // namespace detail\n";
   } else {
     body = "namespace detail {\n\n" + body + "\n}  // namespace detail\n";
   }

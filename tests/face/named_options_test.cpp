@@ -1,5 +1,6 @@
 // Options of ops: what may stand by its place stands by its name, too.
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "message_of.h"
@@ -71,6 +72,37 @@ TEST_F(Options, OptionsOfVariantsHaveNames) {
   EXPECT_TRUE(tn::div(x, 2, {.rounding_mode = "floor"}).equal(tn::floor_divide(x, 2)));
   EXPECT_TRUE(tn::addcmul(x, x, x, {.value = 2}).equal(x + 2 * x * x));
   EXPECT_TRUE(tn::std(x, {.dim = 1, .correction = 0}).equal(tn::std(x, 1, 0)));
+}
+
+TEST_F(Options, OptionsOfMethodsHaveNames) {
+  EXPECT_TRUE(x.sum({.dim = 1, .keepdim = true}).equal(x.sum(1, true)));
+  EXPECT_TRUE(x.sum({}).equal(x.sum()));
+  EXPECT_TRUE(x.sum({0, 1}).equal(x.sum()));
+  EXPECT_TRUE(x.argmax({.dim = 1}).equal(x.argmax(1)));
+  EXPECT_TRUE(x.clamp({.max = 1}).equal(x.clamp_max(1)));
+  EXPECT_TRUE(x.add(1, {.alpha = 2}).equal(x + 2));
+  EXPECT_TRUE(std::get<0>(x.max(1, {.keepdim = true})).equal(std::get<0>(x.max(1, true))));
+  EXPECT_TRUE(std::get<0>(x.sort({.descending = true})).equal(std::get<0>(x.sort(-1, true))));
+  EXPECT_TRUE(std::get<0>(x.topk(2, {.largest = false})).equal(std::get<0>(x.topk(2, -1, false))));
+  EXPECT_TRUE(x.std({.dim = 1, .correction = 0}).equal(x.std(1, 0)));
+  EXPECT_EQ(x.mean({.dtype = tn::float64}).dtype(), tn::float64);
+}
+
+TEST_F(Options, OptionsOfWhatIsWrittenByHandHaveNames) {
+  EXPECT_EQ(tn::arange(4, {.dtype = tn::float32}).dtype(), tn::float32);
+  EXPECT_EQ(tn::randint(10, {2}, {.dtype = tn::int32}).dtype(), tn::int32);
+  EXPECT_TRUE(tn::allclose(x, x + 0.01, {.atol = 0.1}));
+  EXPECT_FALSE(tn::allclose(x, x + 0.01, {.equal_nan = true}));
+  EXPECT_TRUE(tn::isclose(x, x + 0.01, {.atol = 0.1}).all().item<bool>());
+  EXPECT_TRUE(tn::repeat_interleave(x, 2, {.dim = 0}).equal(tn::repeat_interleave(x, 2, 0)));
+  EXPECT_TRUE(tn::repeat_interleave(x, tn::tensor({1, 2}), {.dim = 0})
+                  .equal(tn::repeat_interleave(x, tn::tensor({1, 2}), 0)));
+  EXPECT_TRUE(tn::divide(x, 2, {.rounding_mode = "floor"}).equal(tn::floor_divide(x, 2)));
+  const Tensor leaf = tn::ones({2}).requires_grad_();
+  const Tensor y = leaf * 3;
+  y.backward(tn::ones({2}), {.retain_graph = true});
+  y.backward(tn::ones({2}));
+  EXPECT_EQ(leaf.grad().sum().item<float>(), 12);
 }
 
 TEST_F(Options, DtypeAndDeviceHaveNames) {

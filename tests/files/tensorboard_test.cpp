@@ -298,6 +298,9 @@ TEST_F(Tensorboard, WhatCannotBeWrittenIsRefusedWithItsReason) {
   EXPECT_SAYS(writer.add_scalar("a\xff", 1, 0),
               "add_scalar: the tag 'a\\xff' is no UTF-8 at byte 1; expected UTF-8");
   EXPECT_SAYS(writer.add_text("", "text", 0), "add_text: the tag is empty, expected a name");
+  EXPECT_SAYS(writer.add_scalar(std::string("a\0b", 3), 1, 0), "expected one without NUL bytes");
+  EXPECT_SAYS(writer.add_hparams({{"lr", 1.0}}, {}, {.run_name = std::string("a\0b", 3)}),
+              "add_hparams: run_name is '");
   EXPECT_SAYS(writer.add_text("x", "\xc3", 0),
               "add_text: the text '\\xc3' is no UTF-8 at byte 0; expected UTF-8");
   EXPECT_SAYS(writer.add_scalars("", {{"a", 1}}, 0), "add_scalars: the tag is empty");

@@ -1,6 +1,7 @@
 // A call with other tensors in the place of a model's own.
 #include "layers_support.h"
 
+#include <tenon/checkpoint_call.hpp>
 #include <tenon/functional_call.hpp>
 
 #include <memory>
@@ -59,6 +60,42 @@ TEST_F(FunctionalCall, WhatIsSharedIsAnotherUnderAllNames) {
   EXPECT_TRUE(tn::functional_call(model, {{"2.weight", twice}}, tn::eye(2)).equal(8 * tn::eye(2)));
 }
 
+TEST_F(FunctionalCall, TensorsOfTheModelMayChangePlaces) {
+  const Object a = Linear(2, 2, {.bias = false}), b = Linear(2, 2, {.bias = false});
+  const Object model = Sequential(a, b);
+  const Tensor w0 = a.tensor("weight"), w1 = b.tensor("weight"), x = tn::randn({3, 2});
+  const Tensor y = tn::functional_call(model, {{"0.weight", w1}, {"1.weight", w0}}, x);
+  EXPECT_TRUE(y.allclose(tn::matmul(tn::matmul(x, w1.t()), w0.t())));
+  EXPECT_TRUE(tn::functional_call(model, {{"0.weight", w1}, {"1.weight", tn::eye(2)}}, x)
+                  .allclose(tn::matmul(x, w1.t())));
+  EXPECT_TRUE(a.tensor("weight").is_same(w0));
+}
+
+struct Sum : tn::Module {
+  Object inner = child("inner", Linear(2, 2, {.bias = false}));
+  Tensor forward(Tensor x) {
+    Tensor all = inner(x).sum() * 0;
+    for (const Tensor& p : inner.parameters()) all = all + p.sum();
+    return all;
+  }
+};
+
+TEST_F(FunctionalCall, ALeafIsAParameterOfTheCall) {
+  const auto model = tn::make<Sum>();
+  const Tensor w = tn::ones({2, 2}).requires_grad_();
+  EXPECT_EQ(tn::functional_call(model, {{"inner.weight", w}}, tn::ones({1, 2})).item<float>(), 4);
+}
+
+TEST_F(FunctionalCall, SeveralResults) {
+  const Object lstm = tn::nn::LSTM(2, 3);
+  const Tensor x = tn::randn({4, 1, 2});
+  const auto [y, h, c] = tn::functional_call<3>(lstm, {{"weight_ih_l0", tn::zeros({12, 2})}}, x);
+  EXPECT_EQ(y.sizes(), (std::vector<int64_t>{4, 1, 3}));
+  const tn::nn::LSTMLayer layer = lstm;
+  const auto [z, h1, c1] = tn::functional_call(layer, {{"weight_ih_l0", tn::zeros({12, 2})}}, x);
+  EXPECT_TRUE(z.equal(y));
+}
+
 struct Scaled : tn::Module {
   Object inner = child("inner", Linear(2, 2));
   Object scales = child("scales", tn::nn::ParameterDict({{"out", tn::ones({2})}}));
@@ -84,6 +121,11 @@ struct Lonely : tn::Module {
   Tensor forward(Tensor x) { return x + shift; }
 };
 
+struct Recomputed : tn::Module {
+  Object inner = child("inner", Linear(2, 2));
+  Tensor forward(Tensor x) { return tn::checkpoint_call(inner, x); }
+};
+
 TEST_F(FunctionalCall, Refuses) {
   const auto model = tn::make<Scaled>();
   const Tensor x = tn::zeros({1, 2});
@@ -101,6 +143,35 @@ TEST_F(FunctionalCall, Refuses) {
   EXPECT_EQ(refused("shift", x), std::string("functional_call: 'shift' of Scaled is held by a "
                                              "member of Scaled,") +
                                      members);
+  const Tensor w = model->inner.tensor("weight");
+  model.parameter("shift", w);  // of the layer, too
+  EXPECT_EQ(refused("inner.weight", x),
+            std::string("functional_call: 'inner.weight' of Scaled and 'shift' are one tensor, "
+                        "which is held by a member of Scaled,") +
+                members);
+  const Object tied = Sequential(model->inner, model->inner);
+  EXPECT_EQ(message_of([&] {
+              tn::functional_call(tied, {{"0.weight", w}, {"1.weight", x}}, x);
+            }),
+            "functional_call: '1.weight' of Sequential and '0.weight' are one tensor, and two are "
+            "given");
+  EXPECT_EQ(message_of([&] {
+              tn::functional_call(tied, {{"0.bias", w}, {"0.bias", x}}, x);
+            }),
+            "functional_call: '0.bias' of Sequential is given twice");
+  EXPECT_EQ(message_of([&] {
+              tn::functional_call(tied, {{"0..bias", x}}, x);
+            }),
+            "functional_call: '0..bias' of Sequential is no parameter or buffer; did you mean "
+            "'0.bias'?");
+  EXPECT_EQ(message_of([&] { tn::functional_call(Object(), {}, x); }),
+            "functional_call: the model is None");
+  const auto recomputed = tn::make<Recomputed>();
+  EXPECT_EQ(message_of([&] {
+              tn::functional_call(recomputed, {{"inner.bias", tn::zeros({2})}}, x);
+            }),
+            "Recomputed: checkpoint_call: it is called within functional_call, whose tensors "
+            "backward would no longer find");
   const auto lonely = tn::make<Lonely>(std::make_unique<int>(1));
   EXPECT_EQ(
       message_of([&] {

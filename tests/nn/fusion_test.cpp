@@ -84,14 +84,14 @@ TEST_F(Fusion, Refuses) {
   EXPECT_EQ(refused(conv, nn::BatchNorm2d(3), false),
             "fuse_conv_bn_eval: Conv2d is in training, expected eval()");
   EXPECT_EQ(refused(nn::Linear(2, 3), nn::BatchNorm2d(3)),
-            "fuse_conv_bn_eval: a Linear, expected a convolution");
-  EXPECT_EQ(refused(conv, nn::ReLU()), "fuse_conv_bn_eval: a ReLU, expected a BatchNorm");
+            "fuse_conv_bn_eval: Linear is no convolution");
+  EXPECT_EQ(refused(conv, nn::ReLU()), "fuse_conv_bn_eval: ReLU is no BatchNorm");
   EXPECT_EQ(refused(conv, nn::BatchNorm2d(3, {.track_running_stats = false})),
             "fuse_conv_bn_eval: BatchNorm2d has no running statistics, expected some");
   EXPECT_EQ(refused(conv, nn::BatchNorm2d(4)),
             "fuse_conv_bn_eval: Conv2d gives 3 channels and BatchNorm2d takes 4");
   EXPECT_EQ(message_of([&] { nn::utils::fuse_linear_bn_eval(conv, conv); }),
-            "fuse_linear_bn_eval: a Conv2d, expected a Linear");
+            "fuse_linear_bn_eval: Conv2d is no Linear");
 }
 
 }  // namespace

@@ -51,6 +51,28 @@ struct Net : tn::Module {
   }
 };
 
+struct Holder : tn::Module {
+  Object inner = child("inner", Linear(2, 2));
+  Tensor forward(Tensor x) { return inner(x); }
+};
+
+TEST(ModuleTree, ALayerInAMembersPlaceIsSaid) {
+  tn::load_plugins();
+  const auto holder = tn::make<Holder>();
+  const std::string said = log_of([&] { holder.child("inner") = tn::nn::ReLU(); });
+  EXPECT_NE(said.find("Holder: child 'inner' is replaced, and a member of the class that holds the "
+                      "one before still uses that; expected member = module.child(\"inner\", "
+                      "layer)"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(log_of([&] {
+              holder->inner = holder.child("inner", tn::nn::ReLU());
+              Object model = tn::nn::Sequential(holder);
+              model[0] = tn::nn::ReLU();
+            }),
+            "");
+}
+
 TEST_P(Layers, ACloneHasTheSameValuesAndNothingInCommon) {
   const auto net = tn::make<Net>(2, Linear(3, 1));
   net.to(device);

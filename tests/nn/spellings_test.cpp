@@ -233,6 +233,22 @@ TEST_F(Spellings, ClampIsClip) {
   EXPECT_TRUE(x.equal(tn::tensor({-1.0, 0.5, 1.0})));
 }
 
+TEST_F(Spellings, AxesChangePlacesByMethods) {
+  const Tensor x = tn::ones({2, 3, 4});
+  EXPECT_EQ(x.swapaxes(0, 2).sizes(), (std::vector<int64_t>{4, 3, 2}));
+  EXPECT_EQ(x.swapdims(0, 1).sizes(), (std::vector<int64_t>{3, 2, 4}));
+  EXPECT_EQ(x.ravel().sizes(), (std::vector<int64_t>{24}));
+}
+
+TEST_F(Spellings, AModuleListTakesLayersInBraces) {
+  const std::vector<Object> layers = {Linear(2, 2), ReLU()};
+  EXPECT_EQ(tn::nn::ModuleList({Linear(2, 2), ReLU()}).size(), 2u);
+  EXPECT_EQ(tn::nn::ModuleList(layers).size(), 2u);
+  EXPECT_EQ(tn::nn::ModuleList(std::vector<Object>(layers)).size(), 2u);
+  const tn::nn::ModuleList list(layers), copy{list};
+  EXPECT_EQ(copy.size(), 2u);
+}
+
 TEST_F(Spellings, BytesAndPromotion) {
   const Tensor x = tn::zeros({2, 3}, tn::float64);
   EXPECT_EQ(x.element_size(), 8);

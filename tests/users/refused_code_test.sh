@@ -118,6 +118,7 @@ tn::softmax(t, true);
 (void)t.softmax(true);
 tn::sum(t, true);
 (void)t.sum({0, true});
+(void)t.sum({.dim = true});
 tn::sum(t, {.dim = true});
 tn::cross_entropy(t, u, {.weight = 2});
 tn::dropout(t, true);

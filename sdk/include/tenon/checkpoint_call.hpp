@@ -412,6 +412,12 @@ auto checkpoint_call(F f, const Args&... args) {
   auto call = std::make_unique<Call>(std::move(f), detail::as_tensor(args)...);
   const std::vector<Tensor> inputs = call->take_inputs();
   if (!grad_enabled()) return call->call(inputs);
+  if (detail::substitutions > 0) {
+    fail(
+        "checkpoint_call: it is called within functional_call, whose tensors backward would no "
+        "longer find",
+        TN_FAILED_PRECONDITION);
+  }
   call->note_state();
   const std::vector<Tensor> given = Call::entrances(inputs);
   detail::UsedLeaves used;

@@ -67,9 +67,6 @@ class Cloner {
   // The method by which a Module says how it is copied, and that it is one: also to the copies of other
   // libraries, which do not know its class.
   static constexpr const char* kOfModules = "clone(bool of_module=True) -> object";
-  static bool is_module(const Object& object) {
-    return schema_of(object, "clone").find("of_module") != std::string::npos;
-  }
 
   // `copy` was made anew in the place of `object`: brings the values.
   void adopt(const Object& object, const Object& copy) {
@@ -88,7 +85,7 @@ class Cloner {
   // A Module of another library, which made its copy with members that this one cannot reach: what is
   // shared with parts outside of it stays its own.
   bool is_foreign(const Object& object, const Object& copy) const {
-    return !module_of(copy) && is_module(object);
+    return !module_of(copy) && is_module(object.get());
   }
   static Object made_anew(const Object& object) {
     return has_method(object, "clone") ? object.invoke<Object>("clone") : made_by_factory(object);

@@ -2,7 +2,9 @@
 // registers as one child. state_dict and what else walks the tree knows what is in them.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,12 +21,18 @@ namespace nn {
 class ModuleList : public Object {
  public:
   template <typename... Modules>
-  requires(!(sizeof...(Modules) == 1 && (std::is_same_v<std::remove_cvref_t<Modules>, ModuleList> &&
-                                         ...))) explicit ModuleList(Modules&&... modules)
+  requires(
+      !(sizeof...(Modules) == 1 &&
+        ((std::is_same_v<std::remove_cvref_t<Modules>, ModuleList> ||
+          std::is_same_v<std::remove_cvref_t<Modules>,
+                         std::vector<Object>>)&&...))) explicit ModuleList(Modules&&... modules)
       : Object(made()) {
     (append(std::forward<Modules>(modules)), ...);
   }
   explicit ModuleList(const std::vector<Object>& modules) : Object(made()) { extend(modules); }
+  // A template, so that ModuleList{list} is a copy.
+  template <std::same_as<std::initializer_list<Object>> L = std::initializer_list<Object>>
+  explicit ModuleList(L modules) : ModuleList(std::vector<Object>(modules)) {}
 
   // An object of any kind, or a function of a Tensor.
   template <typename M>

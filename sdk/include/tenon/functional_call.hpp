@@ -9,7 +9,9 @@
 // tenon.hpp does not include it.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,9 +26,20 @@ namespace detail {
 // For as long as it lives, entries of a tree of objects hold other tensors.
 class Substitution {
  public:
-  Substitution(const Object& model, const NamedTensors& tensors) {
+  Substitution(const Object& model, const NamedTensors& tensors) : model_(model) {
+    if (!model) fail("functional_call: the model is None");
+    collect(model, "");
+    // All is decided by what the entries hold before: what is given may be another entry's tensor.
+    std::vector<const std::pair<std::string, Tensor>*> given(slots_.size(), nullptr);
+    for (const auto& entry : tensors) note(entry, &given);
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      if (given[i]) expect_fit(slots_[i], *given[i]);
+    }
+    ++substitutions;
     try {
-      for (const auto& [path, tensor] : tensors) substitute(model, path, tensor);
+      for (size_t i = 0; i < slots_.size(); ++i) {
+        if (given[i]) replace(slots_[i], given[i]->second);
+      }
     } catch (...) {
       restore();
       throw;
@@ -37,69 +50,86 @@ class Substitution {
   ~Substitution() { restore(); }
 
  private:
-  struct Replaced {
+  struct Slot {
+    std::string path;
     Object owner;
     OwnEntry before;
+    bool is_replaced = false;
   };
 
-  void substitute(const Object& model, const std::string& path, const Tensor& tensor) {
-    const size_t dot = path.rfind('.');
-    const Object owner = dot == path.npos ? model : model.get_submodule(path.substr(0, dot));
-    const std::string name = dot == path.npos ? path : path.substr(dot + 1);
-    for (const OwnEntry& entry : own_entries(owner)) {
-      if (entry.name != name) continue;
-      expect_fit(model, path, owner, entry, tensor);
-      if (entry.tensor.defined()) {
-        for (const Object& object : model.modules()) replace_shared(object, entry.tensor, tensor);
-      } else {
-        replace(owner, entry, tensor);
-      }
-      return;
+  // Every entry under every path that it has.
+  void collect(const Object& object, const std::string& prefix) {
+    for (OwnEntry& entry : own_entries(object)) {
+      std::string path = prefix + entry.name;
+      slots_.push_back({std::move(path), object, std::move(entry)});
     }
-    std::vector<std::string> known;
-    for (const auto& [other, t] : model.named_parameters()) known.push_back(other);
-    for (const auto& [other, t] : model.named_buffers()) known.push_back(other);
-    refuse(model, path, joined({"is no parameter or buffer", messages::did_you_mean(path, known)}));
+    for (const auto& [name, child] : object.named_children()) collect(child, prefix + name + ".");
   }
   // A tensor of several names is another in all of them.
-  void replace_shared(const Object& object, const Tensor& before, const Tensor& tensor) {
-    for (const OwnEntry& entry : own_entries(object)) {
-      if (entry.tensor.is_same(before)) replace(object, entry, tensor);
+  void note(const std::pair<std::string, Tensor>& entry,
+            std::vector<const std::pair<std::string, Tensor>*>* given) const {
+    const Slot& named = slot_of(entry.first);
+    if (!entry.second.defined()) refuse(entry.first, "comes without a tensor");
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const Slot& slot = slots_[i];
+      const bool is_same = named.before.tensor.defined()
+                               ? slot.before.tensor.is_same(named.before.tensor)
+                               : slot.path == named.path;
+      if (!is_same) continue;
+      const auto* const other = (*given)[i];
+      if (other && !other->second.is_same(entry.second)) {
+        refuse(entry.first, other->first == entry.first
+                                ? "is given twice"
+                                : joined({"and '", messages::printable(other->first),
+                                          "' are one tensor, and two are given"}));
+      }
+      (*given)[i] = &entry;
     }
   }
-  void replace(const Object& object, const OwnEntry& entry, const Tensor& tensor) {
-    replaced_.push_back({object, entry});
-    // A parameter would have to be a leaf.
-    object.set(entry.name.c_str(), tensor, TN_ENTRY_UNSAVED);
+  const Slot& slot_of(const std::string& path) const {
+    std::vector<std::string> known;
+    for (const Slot& slot : slots_) {
+      if (slot.path == path) return slot;
+      known.push_back(slot.path);
+    }
+    refuse(path, joined({"is no parameter or buffer", messages::did_you_mean(path, known)}));
   }
-  static void expect_fit(const Object& model, const std::string& path, const Object& owner,
-                         const OwnEntry& entry, const Tensor& tensor) {
-    if (!tensor.defined()) refuse(model, path, "comes without a tensor");
-    if (entry.kind == TN_ENTRY_COMPUTED)
-      refuse(model, path, "is computed from others, which may be given");
+  void expect_fit(const Slot& slot, const std::pair<std::string, Tensor>& given) const {
+    if (slot.before.kind == TN_ENTRY_COMPUTED)
+      refuse(given.first, "is computed from others, which may be given");
+    if (!is_module(slot.owner.get())) return;
     // A class of C++ reads its members, and these hold what the constructor gave them.
-    if (Cloner::is_module(owner)) {
-      refuse(
-          model, path,
-          joined({"is held by a member of ", owner.type_name(),
-                  ", which would not see another tensor; expected one of a layer of a plugin, of "
-                  "an nn::ParameterList or of an nn::ParameterDict"}));
-    }
+    const std::string also =
+        slot.path == given.first
+            ? ""
+            : joined({"and '", messages::printable(slot.path), "' are one tensor, which "});
+    refuse(given.first,
+           joined({also, "is held by a member of ", slot.owner.type_name(),
+                   ", which would not see another tensor; expected one of a layer of a plugin, of "
+                   "an nn::ParameterList or of an nn::ParameterDict"}));
   }
-  [[noreturn]] static void refuse(const Object& model, const std::string& path,
-                                  std::string_view why) {
+  void replace(Slot& slot, const Tensor& tensor) {
+    // A parameter has to be a leaf.
+    const bool fits = tensor.is_leaf() || slot.before.kind != TN_ENTRY_PARAMETER;
+    slot.owner.set(slot.before.name.c_str(), tensor, fits ? slot.before.kind : TN_ENTRY_BUFFER);
+    slot.is_replaced = true;
+  }
+  [[noreturn]] void refuse(const std::string& path, std::string_view why) const {
     fail(joined(
-        {"functional_call: '", messages::printable(path), "' of ", model.type_name(), " ", why}));
+        {"functional_call: '", messages::printable(path), "' of ", model_.type_name(), " ", why}));
   }
   void restore() noexcept {
-    for (auto it = replaced_.rbegin(); it != replaced_.rend(); ++it) {
-      const OwnEntry& was = it->before;
-      ignore(api.object->set_tensor(it->owner.get(), was.name.c_str(), was.tensor.get(), was.kind));
+    for (const Slot& slot : slots_) {
+      if (!slot.is_replaced) continue;
+      const OwnEntry& was = slot.before;
+      ignore(
+          api.object->set_tensor(slot.owner.get(), was.name.c_str(), was.tensor.get(), was.kind));
     }
-    replaced_.clear();
+    --substitutions;
   }
 
-  std::vector<Replaced> replaced_;
+  Object model_;
+  std::vector<Slot> slots_;
 };
 
 }  // namespace detail
@@ -110,11 +140,19 @@ class Substitution {
 //
 // Tensors that a class derived from Module registers for its own members cannot be replaced, which
 // is an Error: those of the layers below it can, and those of nn::ParameterList and
-// nn::ParameterDict. One thread at a time for one model.
+// nn::ParameterDict. During the call what has a history is a buffer, so that `forward` does not find
+// it among parameters(). A checkpoint_call within is refused: it would compute with the model's own
+// tensors once more. One thread at a time for one model.
 template <typename M, typename... Args>
 auto functional_call(const M& model, const NamedTensors& tensors, const Args&... args) {
   const detail::Substitution scope(model, tensors);
   return model(args...);
+}
+// The same of a `forward` of N results, as model.call<N>(args...).
+template <size_t N, typename... Args>
+auto functional_call(const Object& model, const NamedTensors& tensors, const Args&... args) {
+  const detail::Substitution scope(model, tensors);
+  return model.template call<N>(args...);
 }
 
 }  // namespace v0

@@ -83,7 +83,7 @@ inline Object fused_with_norm(const char* op, const Object& layer, const Object&
 inline void expect_type(const char* op, const Object& object, std::string_view beginning,
                         std::string_view expected) {
   if (object.type_name().starts_with(beginning)) return;
-  fail(joined({op, ": a ", object.type_name(), ", expected a ", expected}));
+  fail(joined({op, ": ", object.type_name(), " is no ", expected}));
 }
 
 }  // namespace detail

@@ -306,9 +306,9 @@ struct TensorsolveOptions {
 template <std::same_as<TensorsolveOptions> O = TensorsolveOptions>
 inline Tensor tensorsolve(const Tensor& a, const Tensor& b, const O& options) { return detail::call<Tensor>(detail::op<"linalg.tensorsolve">, {a, b, options.dims}); }
 // About the greatest q singular values s [.., q] of a [.., m, n], or of a - M, in descending order,
-// with u [.., m, q] and v [.., n, q] so that u diag(s) v^T is near a where its rank is q or less. q
-// is at most the smaller of m and n. niter: how often a is applied to the random vectors from which
-// it begins. Halko et al., arXiv:0909.4061.
+// with u [.., m, q] and v [.., n, q] so that u diag(s) v^T is near a where its rank is q or less;
+// as many as there are where q is more. niter: how often a is applied to the random vectors from
+// which it begins. Halko et al., arXiv:0909.4061.
 struct SvdLowrankOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int q = 6;

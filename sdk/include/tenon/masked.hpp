@@ -223,7 +223,8 @@ inline Tensor norm(const Tensor& x, const Tensor& mask, const NormOptions& optio
                      options.keepdim);
 }
 
-// log(sum exp(x)), computed so that no exponential overflows; of no elements -inf. dtype none: x's.
+// log(sum exp(x)), computed so that no exponential overflows; of no elements -inf. dtype none: x's, so
+// that of integers fractions are cut, and what has no elements is a number without a meaning.
 inline Tensor logsumexp(const Tensor& x, const Tensor& mask, const ReduceOptions& options = {}) {
   std::vector<int64_t> dims = options.dim;
   for (int64_t d = 0; options.dim.empty() && d < x.dim(); ++d) dims.push_back(d);

@@ -235,6 +235,9 @@ class Tensor : public detail::TensorMethods {
     tn_tensor* grads[] = {grad.held_};
     check(detail::api.autograd->backward(&held_, grads, 1, flags));
   }
+  void backward(const Tensor& grad, const BackwardOptions& options) const {
+    backward(grad, options.retain_graph, options.create_graph);
+  }
   // By name: loss.backward({.retain_graph = true}).
   template <typename Options = BackwardOptions>
   void backward(const Options& options) const requires std::is_same_v<Options, BackwardOptions> {
@@ -317,6 +320,9 @@ class Tensor : public detail::TensorMethods {
   Tensor mT() const;                            // the last two dimensions swapped
   Tensor clip(Operand min, Operand max) const;  // clamp
   const Tensor& clip_(Operand min, Operand max) const;
+  Tensor swapaxes(Int axis0, Int axis1) const;
+  Tensor swapdims(Int dim0, Int dim1) const;
+  Tensor ravel() const;
   using TensorMethods::round;
   Tensor round(Int decimals) const;
   std::vector<Tensor> unbind(Int dim = 0) const;

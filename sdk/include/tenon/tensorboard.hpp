@@ -41,15 +41,19 @@ class SummaryWriter {
       : log_dir_(log_dir), purge_step_(purge_step), file_(log_dir, purge_step) {}
 
   // Stored as float32, as TensorBoard does.
-  void add_scalar(std::string_view tag, double value, int64_t step) {
+  void add_scalar(std::string_view tag, double value, int64_t step = 0) {
     expect_ready("add_scalar", tag);
     file_.add(tag, number(value), step);
+  }
+  // Of one element, which is waited for.
+  void add_scalar(std::string_view tag, const Tensor& value, int64_t step = 0) {
+    add_scalar(tag, value.item<double>(), step);
   }
   // Curves in one chart: add_scalars("loss", {{"train", a}, {"test", b}}, step). As in PyTorch,
   // each has a folder of its own, here runs/a/loss_train and runs/a/loss_test, and keeps a file
   // open there.
   void add_scalars(std::string_view main_tag,
-                   const std::vector<std::pair<std::string, double>>& scalars, int64_t step) {
+                   const std::vector<std::pair<std::string, double>>& scalars, int64_t step = 0) {
     expect_ready("add_scalars", main_tag);
     detail::expect_names("add_scalars", "the name of a number", scalars);
     std::string prefix(main_tag);
@@ -62,7 +66,7 @@ class SummaryWriter {
   }
   // How the elements of a tensor of any sizes and dtype are distributed. NaN and infinite ones are
   // left out, for TensorBoard draws from the least to the greatest one.
-  void add_histogram(std::string_view tag, const Tensor& values, int64_t step,
+  void add_histogram(std::string_view tag, const Tensor& values, int64_t step = 0,
                      const HistogramBins& bins = "tensorflow") {
     expect_ready("add_histogram", tag);
     file_.add(tag, detail::histogram_summary(tag, values, bins), step);
@@ -70,17 +74,17 @@ class SummaryWriter {
   // A picture, of uint8, or of floats or bools from 0 to 1, with 1 to 4 channels: gray, gray and
   // alpha, RGB, or RGBA. `dataformats` says which dimension is which: "CHW", "HWC", "HW". It is
   // stored without compression.
-  void add_image(std::string_view tag, const Tensor& image, int64_t step,
+  void add_image(std::string_view tag, const Tensor& image, int64_t step = 0,
                  std::string_view dataformats = "CHW") {
     add_picture("add_image", tag, image, step, dataformats);
   }
   // The pictures of a batch as one, in rows of eight.
-  void add_images(std::string_view tag, const Tensor& images, int64_t step,
+  void add_images(std::string_view tag, const Tensor& images, int64_t step = 0,
                   std::string_view dataformats = "NCHW") {
     add_picture("add_images", tag, images, step, dataformats);
   }
   // Shown as Markdown. Its tag has "/text_summary" at its end, as PyTorch's.
-  void add_text(std::string_view tag, std::string_view text, int64_t step) {
+  void add_text(std::string_view tag, std::string_view text, int64_t step = 0) {
     expect_ready("add_text", tag);
     detail::expect_utf8("add_text", "the text", text);
     constexpr uint64_t kString = 7;  // DataType
@@ -100,6 +104,7 @@ class SummaryWriter {
     detail::expect_names("add_hparams", "the name of a hyperparameter", hparams);
     detail::expect_names("add_hparams", "the name of a metric", metrics);
     const auto summaries = detail::hparams_summaries(hparams, metrics);
+    if (!options.run_name.empty()) detail::expect_name("add_hparams", "run_name", options.run_name);
     const std::string name =
         options.run_name.empty() ? detail::number_text(detail::wall_time()) : options.run_name;
     detail::EventFile file((std::filesystem::path(log_dir_) / name).string());

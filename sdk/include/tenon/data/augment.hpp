@@ -160,6 +160,7 @@ class Resize {
 // The middle. An image that is smaller is refused.
 class CenterCrop {
  public:
+  explicit CenterCrop(int64_t size) : CenterCrop(size, size) {}
   CenterCrop(int64_t height, int64_t width) : height_(height), width_(width) {
     detail::expect_size("CenterCrop", "height", height);
     detail::expect_size("CenterCrop", "width", width);
@@ -188,6 +189,8 @@ struct RandomCropOptions {
 };
 class RandomCrop {
  public:
+  explicit RandomCrop(int64_t size, const RandomCropOptions& options = {})
+      : RandomCrop(size, size, options) {}
   RandomCrop(int64_t height, int64_t width, const RandomCropOptions& options = {})
       : height_(height), width_(width), options_(options) {
     detail::expect_size("RandomCrop", "height", height);

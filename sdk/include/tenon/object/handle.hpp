@@ -64,6 +64,26 @@ inline void note_made(tn_object* object) {
 }
 }  // namespace detail
 
+namespace detail {
+// How many calls of functional_call this thread is in.
+inline constinit thread_local int substitutions = 0;
+
+// A class derived from Module, which says so by how it is copied (clone.hpp).
+inline bool is_module(const tn_object* object) {
+  const char* text = nullptr;
+  ignore(api.object->method_schema(object, "clone", &text));
+  return text && std::string_view(text).find("of_module") != std::string_view::npos;
+}
+[[gnu::cold]] inline void warn_of_members(const std::string& type, const std::string& name) {
+  host()->log(2, joined({type, ": child '", name,
+                         "' is replaced, and a member of the class that holds the one before still "
+                         "uses that; expected member = "
+                         "module.child(\"",
+                         name, "\", layer)"})
+                     .c_str());
+}
+}  // namespace detail
+
 // What register_full_backward_hook gives, to remove it by.
 struct BackwardHook {
   uint64_t before, after;  // the forward hooks that it is made of
@@ -319,7 +339,11 @@ class Child : public Object {
   using Object::operator=;
   Child& operator=(const Child&) & = default;
   Child& operator=(Child&&) & = default;
-  void operator=(const Object& other) && { parent_.child(name_.c_str(), other); }
+  void operator=(const Object& other) && {
+    parent_.child(name_.c_str(), other);
+    if (detail::is_module(parent_.get())) [[unlikely]]
+      detail::warn_of_members(parent_.type_name(), name_);
+  }
 
  private:
   Object parent_;

@@ -13,6 +13,8 @@ inline Tensor subtract(Operand x, Operand y, Number alpha = 1) { return sub(x, y
 inline Tensor rsub(Operand x, Operand y, Number alpha = 1) { return sub(y, x, alpha); }
 inline Tensor multiply(Operand x, Operand y) { return mul(x, y); }
 inline Tensor divide(Operand x, Operand y, std::optional<std::string> rounding_mode = {}) { return div(x, y, std::move(rounding_mode)); }
+template <std::same_as<DivOptions> O = DivOptions>
+inline Tensor divide(Operand x, Operand y, const O& options) { return div(x, y, options); }
 inline Tensor true_divide(Operand x, Operand y) { return div(x, y); }
 inline Tensor negative(const Tensor& x) { return neg(x); }
 inline Tensor absolute(const Tensor& x) { return abs(x); }
@@ -48,6 +50,9 @@ inline Tensor moveaxis(const Tensor& x, Ints source, Ints destination) { return 
 inline Tensor swapaxes(const Tensor& x, Int axis0, Int axis1) { return transpose(x, axis0, axis1); }
 inline Tensor swapdims(const Tensor& x, Int dim0, Int dim1) { return transpose(x, dim0, dim1); }
 inline Tensor ravel(const Tensor& x) { return x.flatten(); }
+inline Tensor Tensor::swapaxes(Int axis0, Int axis1) const { return transpose(axis0, axis1); }
+inline Tensor Tensor::swapdims(Int dim0, Int dim1) const { return transpose(dim0, dim1); }
+inline Tensor Tensor::ravel() const { return flatten(); }
 inline Tensor argwhere(const Tensor& x) { return nonzero(x); }
 inline Tensor msort(const Tensor& x) { return std::get<0>(sort(x, 0)); }
 inline Tensor concat(const Tensors& xs, Int dim = 0) { return cat(xs, dim); }

@@ -32,6 +32,8 @@ inline Tensor empty(Ints sizes, Dtype dtype = float32, Device device = {}) { ret
 inline Tensor arange(Number end) { return arange(0, end); }
 template <std::same_as<Dtype> D>
 Tensor arange(Number end, D dtype, Device device = {}) { return arange(0, end, 1, dtype, device); }
+template <std::same_as<ArangeOptions> O = ArangeOptions>
+Tensor arange(Number end, const O& options) { return arange(0, end, options); }
 template <std::same_as<Dtype> D>
 Tensor arange(Number start, Number end, D dtype, Device device = {}) { return arange(start, end, 1, dtype, device); }
 // The identity [n, n].
@@ -52,6 +54,8 @@ inline Tensor randint(Int high, Ints sizes) { return randint(0, high, sizes); }
 template <std::same_as<Dtype> D>
 Tensor randint(Int high, Ints sizes, D dtype) { return randint(0, high, sizes, dtype); }
 inline Tensor randint(Int high, Ints sizes, Dtype dtype, Device device) { return randint(0, high, sizes, dtype, device); }
+template <std::same_as<RandintOptions> O = RandintOptions>
+Tensor randint(Int high, Ints sizes, const O& options) { return randint(0, high, sizes, options); }
 // The sums of products over the last `dims` dimensions of a with the first ones of b.
 template <std::integral I>
 Tensor tensordot(const Tensor& a, const Tensor& b, I dims) {
@@ -125,6 +129,15 @@ inline Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::opt
   return index_select(x, *dim, Tensor::from(places, -1, x.device()));
 }
 
+struct RepeatInterleaveOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Int> dim = {};
+};
+template <std::same_as<RepeatInterleaveOptions> O = RepeatInterleaveOptions>
+Tensor repeat_interleave(const Tensor& x, Int repeats, const O& options) { return repeat_interleave(x, repeats, options.dim); }
+template <std::same_as<RepeatInterleaveOptions> O = RepeatInterleaveOptions>
+Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, const O& options) { return repeat_interleave(x, repeats, options.dim); }
+
 // Whether x and y are within atol + rtol * |y| of each other, element by element, as bool; infinities are where they are equal. Differences
 // of integers and bools are taken in int64.
 inline Tensor isclose(const Tensor& x, const Tensor& y, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
@@ -137,8 +150,18 @@ inline Tensor isclose(const Tensor& x, const Tensor& y, double rtol = 1e-5, doub
   const Tensor close = logical_or(same, logical_and(isfinite(apart), le(apart, add(mul(abs(of_y), rtol), atol))));
   return equal_nan ? logical_or(close, logical_and(isnan(x), isnan(y))) : close;
 }
+struct IscloseOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  double rtol = 1e-5;
+  double atol = 1e-8;
+  bool equal_nan = false;
+};
+template <std::same_as<IscloseOptions> O = IscloseOptions>
+Tensor isclose(const Tensor& x, const Tensor& y, const O& options) { return isclose(x, y, options.rtol, options.atol, options.equal_nan); }
 // Whether all are. Waits for the device.
 inline bool allclose(const Tensor& x, const Tensor& y, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) { return all(isclose(x, y, rtol, atol, equal_nan)).item<bool>(); }
+template <std::same_as<IscloseOptions> O = IscloseOptions>
+bool allclose(const Tensor& x, const Tensor& y, const O& options) { return allclose(x, y, options.rtol, options.atol, options.equal_nan); }
 // Whether the sizes are the same, and all elements. Waits for the device.
 inline bool equal(const Tensor& x, const Tensor& y) { return x.sizes() == y.sizes() && all(eq(x, y)).item<bool>(); }
 // src a number, in every place.

@@ -106,6 +106,10 @@ inline void expect_utf8(std::string_view method, std::string_view what, std::str
 }
 inline void expect_name(std::string_view method, std::string_view what, std::string_view name) {
   if (name.empty()) fail(joined({method, ": ", what, " is empty, expected a name"}));
+  if (name.find('\0') != name.npos) {  // where readers of C end, and the system's calls
+    fail(joined({method, ": ", what, " is '", messages::printable(name),
+                 "', expected one without NUL bytes"}));
+  }
   expect_utf8(method, what, name);
 }
 
