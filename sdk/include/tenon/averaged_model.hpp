@@ -208,10 +208,8 @@ class AveragedModel : public Object {
         continue;
       const auto text = [&](const NamedTensors& list) {
         if (i >= list.size()) return std::string("no more");
-        std::string sizes = "[";
-        for (const int64_t n : list[i].second.sizes())
-          sizes += (sizes.size() > 1 ? ", " : "") + std::to_string(n);
-        return "'" + messages::printable(list[i].first) + "' of " + sizes + "]";
+        return detail::joined({"'", messages::printable(list[i].first), "' of ",
+                               detail::sizes_text(list[i].second.sizes())});
       };
       fail(detail::joined({"AveragedModel: ", what, " ", std::to_string(i), " of the model is ",
                            text(others), ", and of the average ", text(own),

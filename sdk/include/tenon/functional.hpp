@@ -41,9 +41,7 @@ inline Tensor entrance_of(const char* op, const Tensor& x, bool create_graph) {
 // "float32 [2, 3]"
 inline std::string kind_of(const Tensor& t) {
   if (!t.defined()) return "None";
-  std::string sizes;
-  for (const int64_t n : t.sizes()) sizes += (sizes.empty() ? "" : ", ") + std::to_string(n);
-  return joined({t.dtype().name(), " [", sizes, "]"});
+  return joined({t.dtype().name(), " ", sizes_text(t.sizes())});
 }
 inline void expect_like(const char* op, const char* name, const Tensor& v, const Tensor& of) {
   if (v.defined() && v.sizes() == of.sizes() && v.dtype() == of.dtype()) return;

@@ -37,10 +37,7 @@ class GraphWriter {
     api.autograd->node_release(of_view);
     if (!node) return;
     held_.emplace_back(node);  // until the end, so that no other comes to lie where it was
-    std::string sizes;
-    for (const int64_t size : leaf.sizes())
-      sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
-    leaves_[node] = joined({name, "\n[", sizes, "] ", leaf.dtype().name()});
+    leaves_[node] = joined({name, "\n", sizes_text(leaf.sizes()), " ", leaf.dtype().name()});
   }
 
   std::string text(const Tensor& y) {

@@ -268,6 +268,13 @@ inline std::string number_text(double number) {
   return {text, std::to_chars(text, text + sizeof(text), number).ptr};
 }
 
+// "[2, 3]"
+inline std::string sizes_text(const Ints& sizes) {
+  std::string text;
+  for (const int64_t size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return joined({"[", text, "]"});
+}
+
 // Refuses a finite element whose nearest float is infinite.
 inline void expect_float_holds(const void* element_at, Dtype dtype) {
   const auto value = element<double>(element_at, 0, dtype);

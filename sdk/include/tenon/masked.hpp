@@ -36,17 +36,13 @@ using tenon::detail::joined;
 
 // Which elements of x count, as bool and in the sizes of x.
 inline Tensor elements_of(const char* function, const Tensor& x, const Tensor& mask) {
-  const auto text = [](const Tensor& t) {
-    std::string sizes;
-    for (const int64_t n : t.sizes()) sizes += (sizes.empty() ? "" : ", ") + std::to_string(n);
-    return joined({"[", sizes, "]"});
-  };
   if (!mask.defined()) return ones({}, bool_, x.device()).expand(x.sizes());
   bool fits = mask.dim() <= x.dim();
   for (int64_t d = 1; fits && d <= mask.dim(); ++d)
     fits = mask.size(-d) == x.size(-d) || mask.size(-d) == 1;
   if (!fits) {
-    fail(joined({function, ": mask is ", text(mask), " and x ", text(x),
+    fail(joined({function, ": mask is ", tenon::detail::sizes_text(mask.sizes()), " and x ",
+                 tenon::detail::sizes_text(x.sizes()),
                  ", expected a mask that broadcasts to the sizes of x"}));
   }
   return mask.to(bool_).expand(x.sizes());

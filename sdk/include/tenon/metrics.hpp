@@ -40,18 +40,13 @@ class Metric {
 namespace detail {
 
 using tenon::detail::joined;
+using tenon::detail::sizes_text;
 
-// "[2, 3]"
-inline std::string sizes_text(const Tensor& x) {
-  std::string text;
-  for (const int64_t size : x.sizes()) text += (text.empty() ? "" : ", ") + std::to_string(size);
-  return joined({"[", text, "]"});
-}
 // Outputs [n, classes] and the class of each [n].
 inline void expect_classes(const char* metric, const Tensor& output, const Tensor& target) {
   if (output.dim() == 2 && target.dim() == 1 && output.size(0) == target.size(0)) return;
-  fail(joined({metric, ": the output has sizes ", sizes_text(output), " and the target ",
-               sizes_text(target), ", expected [n, classes] and [n]"}));
+  fail(joined({metric, ": the output has sizes ", sizes_text(output.sizes()), " and the target ",
+               sizes_text(target.sizes()), ", expected [n, classes] and [n]"}));
 }
 // A sum over what was told, divided by how much that was.
 class Mean : public Metric {
@@ -74,8 +69,8 @@ class DifferenceMean : public Mean {
  public:
   void update(const Tensor& output, const Tensor& target) override {
     if (output.sizes() != target.sizes()) {
-      fail(joined({name(), ": the output has sizes ", sizes_text(output), " and the target ",
-                   sizes_text(target), ", expected the same"}));
+      fail(joined({name(), ": the output has sizes ", sizes_text(output.sizes()),
+                   " and the target ", sizes_text(target.sizes()), ", expected the same"}));
     }
     const NoGrad no_grad;
     const Tensor difference = sub(output.to(float64), target.to(output.device()).to(float64));

@@ -95,11 +95,6 @@ inline std::vector<Tensor> originals_of(const Object& parametrization, const Ten
   }
   return originals;
 }
-inline std::string sizes_of(const Tensor& t) {
-  std::string text = "[";
-  for (const int64_t n : t.sizes()) text += (text.size() > 1 ? ", " : "") + std::to_string(n);
-  return text + "]";
-}
 
 // The tensor as it is now; where that is computed, without any change by it.
 inline Tensor value_now(const Object& layer, const std::string& name) {
@@ -135,9 +130,10 @@ inline void expect_fit(const Object& layer, const std::string& name, const Tenso
                        const Object& list) {
   const Tensor made = value_in_eval(list);
   if (made.sizes() == value.sizes() && made.dtype() == value.dtype()) return;
-  fail(joined({"register_parametrization: ", list.child("0").type_name(), " makes ", sizes_of(made),
-               " ", made.dtype().name(), " of '", name, "' of ", layer.type_name(), ", which is ",
-               sizes_of(value), " ", value.dtype().name(), "; expected the same"}));
+  fail(joined({"register_parametrization: ", list.child("0").type_name(), " makes ",
+               sizes_text(made.sizes()), " ", made.dtype().name(), " of '", name, "' of ",
+               layer.type_name(), ", which is ", sizes_text(value.sizes()), " ",
+               value.dtype().name(), "; expected the same"}));
 }
 // The copy of a layer of a pack is made by its factory, and parametrized likewise; clone brings the
 // values. (A Module makes its layers itself.)

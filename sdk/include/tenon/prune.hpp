@@ -85,8 +85,8 @@ class PruneTarget {
     if (!given.defined()) return usual;
     if (given.sizes() == value_.sizes())
       return given.dtype().is_float() ? given.detach() : given.to(float32);
-    fail(joined({function_, ": the ", what, " is ", sizes_of(given), ", '", name_, "' of ",
-                 layer_.type_name(), " is ", sizes_of(value_)}));
+    fail(joined({function_, ": the ", what, " is ", sizes_text(given.sizes()), ", '", name_,
+                 "' of ", layer_.type_name(), " is ", sizes_text(value_.sizes())}));
   }
   int64_t dim_of(int64_t dim) const {
     const int64_t n = value_.dim();

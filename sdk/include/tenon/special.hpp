@@ -28,7 +28,7 @@ namespace special {
 
 namespace detail {
 
-using tenon::detail::joined;
+using tenon::detail::joined, tenon::detail::sizes_text;
 
 // P(k) = ((a x + b) P(k - 1) - c P(k - 2)) / d with P(0) = 1. Where k is 1 c is 0.
 struct Recurrence { double a, b, c, d; };
@@ -74,14 +74,9 @@ inline Tensor polynomial(const Polynomials& family, const Tensor& x, int64_t n) 
   return q.to(polynomial_dtype(x));
 }
 inline void expect_broadcast(const Polynomials& family, const Tensor& x, const Tensor& n) {
-  const auto text = [](const Tensor& t) {
-    std::string sizes;
-    for (const int64_t size : t.sizes()) sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
-    return joined({"[", sizes, "]"});
-  };
   for (int64_t d = 1; d <= std::min(x.dim(), n.dim()); ++d) {
     if (x.size(-d) == n.size(-d) || x.size(-d) == 1 || n.size(-d) == 1) continue;
-    fail(joined({family.name, ": x is ", text(x), " and n ", text(n), ", expected sizes that broadcast"}));
+    fail(joined({family.name, ": x is ", sizes_text(x.sizes()), " and n ", sizes_text(n.sizes()), ", expected sizes that broadcast"}));
   }
 }
 inline Tensor polynomial(const Polynomials& family, const Tensor& x, const Tensor& n) {

@@ -90,12 +90,8 @@ struct Unregistered {
 };
 
 inline std::string text_of(const Unregistered& thing) {
-  if (!thing.object) {
-    std::string sizes;
-    for (const int64_t size : thing.tensor.sizes())
-      sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
-    return joined({"a tensor [", sizes, "] that needs a gradient"});
-  }
+  if (!thing.object)
+    return joined({"a tensor ", sizes_text(thing.tensor.sizes()), " that needs a gradient"});
   OwnedByTree tree;
   tree.add(thing.object);
   return joined({"a ", thing.object.type_name(), " with ", std::to_string(tree.tensors.size()),

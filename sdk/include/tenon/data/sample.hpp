@@ -75,10 +75,9 @@ inline std::pair<std::string, tn_code> words_of(const std::exception_ptr& thrown
 inline Tensor single_of(const Tensor& batch) {
   const auto sizes = batch.sizes();
   if (sizes.size() == 0 || sizes[0] != 1) {
-    std::string text;
-    for (const int64_t size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
-    fail(tenon::detail::joined({"get_batch of one index gives a tensor of sizes [", text,
-                                "], expected 1 as the first of them"}));
+    fail(tenon::detail::joined({"get_batch of one index gives a tensor of sizes ",
+                                tenon::detail::sizes_text(sizes),
+                                ", expected 1 as the first of them"}));
   }
   Tensor item = Tensor::empty(Ints(sizes.data() + 1, sizes.size() - 1), batch.dtype());
   void* to = nullptr;

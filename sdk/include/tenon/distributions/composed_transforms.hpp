@@ -152,8 +152,8 @@ class ReshapeTransform {
     for (const int64_t size : in_) wanted *= size;
     for (const int64_t size : out_) elements *= size;
     if (elements != wanted) {
-      fail(detail::joined({"ReshapeTransform: in_shape is ", detail::text_of(in_),
-                           " and out_shape is ", detail::text_of(out_),
+      fail(detail::joined({"ReshapeTransform: in_shape is ", detail::sizes_text(in_),
+                           " and out_shape is ", detail::sizes_text(out_),
                            ", expected equal numbers of elements"}));
     }
   }
@@ -210,8 +210,8 @@ class PartTransforms {
   }
   void expect_size(const char* owner, const Tensor& x, int64_t size) const {
     if (x.dim() >= -dim_ && x.size(dim_) == size) return;
-    fail(joined({owner, ": the value is ", text_of(x.sizes()), ", expected ", std::to_string(size),
-                 " in dimension ", std::to_string(dim_)}));
+    fail(joined({owner, ": the value is ", sizes_text(x.sizes()), ", expected ",
+                 std::to_string(size), " in dimension ", std::to_string(dim_)}));
   }
   int64_t dim_;
 
@@ -240,7 +240,7 @@ class CatTransform : public detail::PartTransforms<CatTransform<Transforms...>, 
   CatTransform(std::tuple<Transforms...> transforms, Int dim, Ints lengths)
       : Parts("CatTransform", std::move(transforms), dim), lengths_(lengths) {
     if (lengths_.size() != sizeof...(Transforms)) {
-      fail(detail::joined({"CatTransform: lengths is ", detail::text_of(lengths_), ", expected ",
+      fail(detail::joined({"CatTransform: lengths is ", detail::sizes_text(lengths_), ", expected ",
                            std::to_string(sizeof...(Transforms)), ", one for each transform"}));
     }
     for (const int64_t length : lengths_) starts_.push_back(total_), total_ += length;

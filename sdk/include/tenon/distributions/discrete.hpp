@@ -129,7 +129,7 @@ class Categorical : public Distribution {
   void expect_classes(const char* owner, const char* parameter, const Tensor& x) {
     detail::expect_floats(owner, parameter, x);
     if (x.dim() < 1 || x.size(-1) < 1) {
-      fail(detail::joined({owner, ": ", parameter, " is ", detail::text_of(x.sizes()),
+      fail(detail::joined({owner, ": ", parameter, " is ", detail::sizes_text(x.sizes()),
                            ", expected at least one class in its last dimension"}));
     }
     const Ints sizes = x.sizes();

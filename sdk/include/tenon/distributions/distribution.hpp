@@ -28,15 +28,10 @@ namespace detail {
 
 using tenon::detail::joined;
 using tenon::detail::number_text;
+using tenon::detail::sizes_text;
 using Sizes = std::vector<int64_t>;
 
 inline std::atomic<bool> validate_args{true};
-
-inline std::string text_of(Ints sizes) {
-  std::string text;
-  for (const int64_t size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
-  return joined({"[", text, "]"});
-}
 
 // What a parameter or a value has to be, for numbers and for tensors.
 struct Constraint {
@@ -81,7 +76,7 @@ inline std::string first_wrong(const Tensor& x, const Tensor& ok) {
     place[size_t(d)] = rest % ok.size(d);
     rest /= ok.size(d);
   }
-  return joined({value, " at ", text_of(place)});
+  return joined({value, " at ", sizes_text(place)});
 }
 
 // Whether tensors are looked at: that waits for their device, and no replay of a compiled function
@@ -117,7 +112,7 @@ inline Sizes broadcast_sizes(const char* owner, const char* name, Ints a, const 
   for (size_t i = 1; i <= n; ++i) {
     const int64_t x = i <= a.size() ? a[a.size() - i] : 1, y = i <= b.size() ? b[b.size() - i] : 1;
     if (x != y && x != 1 && y != 1) {
-      fail(joined({owner, ": ", name, " is ", text_of(a), " and ", other, " is ", text_of(b),
+      fail(joined({owner, ": ", name, " is ", sizes_text(a), " and ", other, " is ", sizes_text(b),
                    ", expected sizes that broadcast"}));
     }
     sizes[n - i] = x == 1 ? y : x;
@@ -284,8 +279,8 @@ class Distribution {
     const size_t event = event_shape_.size();
     if (sizes.size() < event ||
         !std::equal(event_shape_.begin(), event_shape_.end(), sizes.end() - event)) {
-      fail(detail::joined({name(), ": log_prob: value is ", detail::text_of(sizes),
-                           ", expected its last sizes to be ", detail::text_of(event_shape_)}));
+      fail(detail::joined({name(), ": log_prob: value is ", detail::sizes_text(sizes),
+                           ", expected its last sizes to be ", detail::sizes_text(event_shape_)}));
     }
     detail::broadcast_sizes(owner().c_str(), "value", sizes, "the distribution", whole);
     detail::expect_all(owner().c_str(), "value", value, support);

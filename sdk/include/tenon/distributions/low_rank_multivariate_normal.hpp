@@ -25,9 +25,9 @@ class LowRankMultivariateNormal : public Distribution {
     if (loc.dim() < 1 || cov_diag.dim() < 1 || cov_factor.dim() < 2 || loc.size(-1) < 1 ||
         cov_factor.size(-1) < 1 || cov_factor.size(-2) != loc.size(-1) ||
         cov_diag.size(-1) != loc.size(-1)) {
-      fail(detail::joined({owner, ": loc is ", detail::text_of(loc.sizes()), ", cov_factor ",
-                           detail::text_of(cov_factor.sizes()), " and cov_diag ",
-                           detail::text_of(cov_diag.sizes()),
+      fail(detail::joined({owner, ": loc is ", detail::sizes_text(loc.sizes()), ", cov_factor ",
+                           detail::sizes_text(cov_factor.sizes()), " and cov_diag ",
+                           detail::sizes_text(cov_diag.sizes()),
                            ", expected [.., n], [.., n, rank] and [.., n]"}));
     }
     detail::expect_all(owner, "loc", loc, detail::kReal);

@@ -29,7 +29,7 @@ class Wishart : public Distribution {
     const detail::GivenMatrix given("Wishart", options);
     const Tensor& matrix = given.matrix;
     if (matrix.dim() < 2 || matrix.size(-1) != matrix.size(-2) || matrix.size(-1) < 1) {
-      fail(detail::joined({"Wishart: ", given.name, " is ", detail::text_of(matrix.sizes()),
+      fail(detail::joined({"Wishart: ", given.name, " is ", detail::sizes_text(matrix.sizes()),
                            ", expected [.., n, n]"}));
     }
     detail::check_parameter("Wishart", {"df", df, detail::kPositive});

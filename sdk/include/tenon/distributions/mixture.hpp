@@ -59,7 +59,7 @@ class MixtureSameFamily : public Distribution {
     if (batch.size() == 0 || batch[batch.size() - 1] != mixed) {
       fail(detail::joined({"MixtureSameFamily: the mixture has ", std::to_string(mixed),
                            " components and the batch of ", components_.name(), " is ",
-                           detail::text_of(batch), ", expected them as its last dimension"}));
+                           detail::sizes_text(batch), ", expected them as its last dimension"}));
     }
     const Ints of_batch = {batch.data(), batch.size() - 1};
     detail::broadcast_sizes("MixtureSameFamily", "the batch of the mixture", mixture_.batch_shape(),

@@ -57,8 +57,8 @@ class MultivariateNormal : public Distribution {
     const int64_t n = loc.size(-1);
     if (n < 1 || matrix.dim() < 2 || matrix.size(-1) != n || matrix.size(-2) != n) {
       fail(detail::joined({"MultivariateNormal: ", given.name, " is ",
-                           detail::text_of(matrix.sizes()), " and loc ",
-                           detail::text_of(loc.sizes()), ", expected [.., n, n] and [.., n]"}));
+                           detail::sizes_text(matrix.sizes()), " and loc ",
+                           detail::sizes_text(loc.sizes()), ", expected [.., n, n] and [.., n]"}));
     }
     detail::expect_all("MultivariateNormal", "loc", loc, detail::kReal);
   }

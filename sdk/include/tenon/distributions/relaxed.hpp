@@ -149,8 +149,8 @@ class ExpRelaxedCategorical : public Distribution {
                detail::Sizes(batch)) {
       temperature_ = given.to(dtype);
     } else {
-      fail(detail::joined({owner, ": temperature is ", detail::text_of(given.sizes()),
-                           " and the batch ", detail::text_of(batch),
+      fail(detail::joined({owner, ": temperature is ", detail::sizes_text(given.sizes()),
+                           " and the batch ", detail::sizes_text(batch),
                            ", expected sizes that broadcast to those of the batch"}));
     }
   }

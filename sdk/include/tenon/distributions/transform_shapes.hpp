@@ -93,13 +93,13 @@ inline Sizes sizes_before(const char* owner, Ints sizes, const Sizes& ending) {
       std::equal(ending.begin(), ending.end(), sizes.end() - ending.size())) {
     return Sizes(sizes.begin(), sizes.end() - ending.size());
   }
-  fail(joined({owner, ": the value is ", text_of(sizes), ", expected its last sizes to be ",
-               text_of(ending)}));
+  fail(joined({owner, ": the value is ", sizes_text(sizes), ", expected its last sizes to be ",
+               sizes_text(ending)}));
 }
 inline void expect_dims(const char* owner, Ints sizes, size_t dims,
                         const char* what = "the value") {
   if (sizes.size() >= dims) return;
-  fail(joined({owner, ": ", what, " is ", text_of(sizes), ", expected at least ",
+  fail(joined({owner, ": ", what, " is ", sizes_text(sizes), ", expected at least ",
                std::to_string(dims), dims == 1 ? " dimension" : " dimensions"}));
 }
 

@@ -55,8 +55,8 @@ struct Coefficient {
     if (!tensor.defined()) return;
     const Ints sizes = tensor.sizes();
     if (broadcast_sizes(owner, name, sizes, "the value", x.sizes()) == Sizes(x.sizes())) return;
-    fail(joined({owner, ": ", name, " is ", text_of(sizes), " and the value ", text_of(x.sizes()),
-                 ", expected sizes that broadcast to those of the value"}));
+    fail(joined({owner, ": ", name, " is ", sizes_text(sizes), " and the value ",
+                 sizes_text(x.sizes()), ", expected sizes that broadcast to those of the value"}));
   }
   const char* name;
   Tensor tensor;

@@ -26,13 +26,8 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace detail {
 
-inline std::string init_sizes(const Tensor& t) {
-  std::string sizes;
-  for (const int64_t size : t.sizes()) sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
-  return joined({"[", sizes, "]"});
-}
 [[noreturn]] inline void refuse_init(const char* function, const Tensor& t, const char* expected) {
-  fail(joined({function, ": the tensor is ", init_sizes(t), ", expected ", expected}));
+  fail(joined({function, ": the tensor is ", sizes_text(t.sizes()), ", expected ", expected}));
 }
 // {fan in, fan out}
 inline std::pair<double, double> init_fans(const char* function, const Tensor& t) {

@@ -107,12 +107,6 @@ PackedSequence packed(const Tensor& rows, const Order& o, const Place& place) {
   return p;
 }
 
-inline std::string text_of(const Tensor& x) {
-  std::string text;
-  for (const int64_t size : x.sizes()) text += (text.empty() ? "" : ", ") + std::to_string(size);
-  return "[" + text + "]";
-}
-
 }  // namespace packing
 
 // Of input [t, n, ..], with batch_first [n, t, ..], whose sequence i has lengths[i] steps. Without
@@ -121,14 +115,14 @@ inline PackedSequence pack_padded_sequence(const Tensor& input, Ints lengths,
                                            bool batch_first = false, bool enforce_sorted = true) {
   const char* const name = "pack_padded_sequence";
   if (input.dim() < 2) {
-    fail(std::string(name) + ": input is " + packing::text_of(input) + ", expected " +
-         (batch_first ? "[n, t, ..]" : "[t, n, ..]"));
+    fail(std::string(name) + ": input is " + tenon::detail::sizes_text(input.sizes()) +
+         ", expected " + (batch_first ? "[n, t, ..]" : "[t, n, ..]"));
   }
   const int64_t steps = input.size(batch_first ? 1 : 0), n = input.size(batch_first ? 0 : 1);
   const std::vector<int64_t> list(lengths.begin(), lengths.end());
   if (int64_t(list.size()) != n) {
     fail(std::string(name) + ": " + std::to_string(list.size()) + " lengths for input " +
-         packing::text_of(input) + ", expected " + std::to_string(n));
+         tenon::detail::sizes_text(input.sizes()) + ", expected " + std::to_string(n));
   }
   for (size_t i = 0; i < list.size(); ++i) {
     if (list[i] <= steps) continue;
@@ -143,7 +137,7 @@ inline PackedSequence pack_padded_sequence(const Tensor& input, Ints lengths,
 inline PackedSequence pack_padded_sequence(const Tensor& input, const Tensor& lengths,
                                            bool batch_first = false, bool enforce_sorted = true) {
   if (lengths.dim() != 1 || lengths.dtype().is_float()) {
-    fail("pack_padded_sequence: lengths is " + packing::text_of(lengths) + " (" +
+    fail("pack_padded_sequence: lengths is " + tenon::detail::sizes_text(lengths.sizes()) + " (" +
          lengths.dtype().name() + "), expected [n] of integers");
   }
   return pack_padded_sequence(input, lengths.to_vector<int64_t>(), batch_first, enforce_sorted);

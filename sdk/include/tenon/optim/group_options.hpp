@@ -244,10 +244,7 @@ class GroupOptions {
     return type.ends_with("[]") ? joined({"a list of ", what, "s"}) : joined({"one ", what});
   }
   static std::string text_of(const Tensor& t) {
-    std::string sizes;
-    for (const int64_t size : t.sizes())
-      sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
-    return joined({t.dtype().name(), " [", sizes, "]"});
+    return joined({t.dtype().name(), " ", sizes_text(t.sizes())});
   }
   void set(uint32_t group, const Option& option, const Tensor& t) const {
     if (option.type == "str") {
