@@ -44,7 +44,7 @@ Object resnet18() {
   layers.push_back(nn::AdaptiveAvgPool2d(1));
   layers.push_back(nn::Flatten());
   layers.push_back(nn::Linear(512, 10));
-  return nn::sequential_of(layers);
+  return nn::Sequential(layers);
 }
 
 Object mlp() {
@@ -67,7 +67,7 @@ Object gpt(int64_t width) {
   layers.push_back(nn::LayerNorm(width));
   layers.push_back(nn::Linear(width, 65));
   layers.push_back(nn::Flatten({.start_dim = 0, .end_dim = 1}));
-  return nn::sequential_of(layers);
+  return nn::Sequential(layers);
 }
 
 // Forward in the lower precision, if there is one.

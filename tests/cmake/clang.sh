@@ -16,7 +16,7 @@ for word; do
     *.gch)
       rm -f "$word"
       export CCACHE_DISABLE=1
-      command+=("$word" -fpch-instantiate-templates -Xclang -fno-pch-timestamp)
+      command+=("$word" -fpch-instantiate-templates -fpch-codegen -Xclang -fno-pch-timestamp)
       ;;
     *) command+=("$word") ;;
   esac

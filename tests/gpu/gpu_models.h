@@ -49,7 +49,7 @@ inline Object resnet(int64_t width, const std::vector<int64_t>& blocks, int64_t 
   layers.push_back(nn::AdaptiveAvgPool2d(1));
   layers.push_back(nn::Flatten());
   layers.push_back(nn::Linear(in, classes));
-  return nn::sequential_of(layers);
+  return nn::Sequential(layers);
 }
 
 // ---- GPT-2 (Radford et al., 2019), whose last layer is the table of tokens
@@ -67,7 +67,7 @@ struct Gpt2 : tn::Module {
       blocks.push_back(tn::make<gpt_model::Block>(s.width, s.heads));
       list.push_back(blocks.back());
     }
-    child("blocks", nn::sequential_of(list));
+    child("blocks", nn::Sequential(list));
     norm = child("norm", nn::LayerNorm(s.width));
   }
   // ids [n, t] to logits [n * t, vocabulary].

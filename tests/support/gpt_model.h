@@ -41,7 +41,7 @@ struct Gpt : tn::Module {
     positions = child("positions", tn::nn::Embedding(context, width));
     std::vector<tn::Object> list;
     for (int64_t i = 0; i < layers; ++i) list.push_back(tn::make<Block>(width, heads));
-    blocks = child("blocks", tn::nn::sequential_of(list));
+    blocks = child("blocks", tn::nn::Sequential(list));
     norm = child("norm", tn::nn::LayerNorm(width));
     head = child("head", tn::nn::Linear(width, vocabulary, /*bias=*/false));
   }

@@ -187,7 +187,9 @@ class Cloner {
   // Is it a container that got more modules than the constructor gave it?
   static bool is_longer(const Object& made, const Object& object) {
     const std::string type = object.type_name();
-    if (type != made.type_name() || (type != "ModuleList" && type != "ModuleDict")) return false;
+    if (type != made.type_name() ||
+        (type != "Sequential" && type != "ModuleList" && type != "ModuleDict"))
+      return false;
     return made.n_children() < object.n_children();
   }
   void adopt_tensors(const Object& object, const Object& copy) {

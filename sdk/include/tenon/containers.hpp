@@ -18,7 +18,7 @@ inline namespace TENON_HIDDEN v0 {
 namespace nn {
 
 // Children "0", "1", ...: for (const Object& layer : layers) x = layer(x).
-class ModuleList : public Object {
+class ModuleList : public detail::ModulesInARow<ModuleList> {
  public:
   template <typename... Modules>
   requires(
@@ -26,26 +26,16 @@ class ModuleList : public Object {
         ((std::is_same_v<std::remove_cvref_t<Modules>, ModuleList> ||
           std::is_same_v<std::remove_cvref_t<Modules>,
                          std::vector<Object>>)&&...))) explicit ModuleList(Modules&&... modules)
-      : Object(made()) {
+      : ModulesInARow(made()) {
     (append(std::forward<Modules>(modules)), ...);
   }
-  explicit ModuleList(const std::vector<Object>& modules) : Object(made()) { extend(modules); }
+  explicit ModuleList(const std::vector<Object>& modules) : ModulesInARow(made()) {
+    extend(modules);
+  }
   // A template, so that ModuleList{list} is a copy.
   template <std::same_as<std::initializer_list<Object>> L = std::initializer_list<Object>>
   explicit ModuleList(L modules) : ModuleList(std::vector<Object>(modules)) {}
 
-  // An object of any kind, or a function of a Tensor.
-  template <typename M>
-  const ModuleList& append(M&& module) const {
-    child(std::to_string(size()).c_str(), as_module(std::forward<M>(module)));
-    return *this;
-  }
-  const ModuleList& extend(const std::vector<Object>& modules) const {
-    for (const Object& module : modules) append(module);
-    return *this;
-  }
-  size_t size() const { return n_children(); }
-  bool empty() const { return size() == 0; }
   // A negative index counts from the end.
   Child operator[](int64_t i) const {
     const int64_t n = int64_t(size());
@@ -54,27 +44,6 @@ class ModuleList : public Object {
                            std::to_string(n), n == 1 ? " module" : " modules"}));
     }
     return Object::operator[](i);
-  }
-  class Iterator {
-   public:
-    Iterator(const ModuleList* list, int64_t i) : list_(list), i_(i) {}
-    Object operator*() const { return (*list_)[i_]; }
-    Iterator& operator++() {
-      ++i_;
-      return *this;
-    }
-    bool operator==(const Iterator& other) const { return i_ == other.i_; }
-
-   private:
-    const ModuleList* list_;
-    int64_t i_;
-  };
-  Iterator begin() const { return {this, 0}; }
-  Iterator end() const { return {this, int64_t(size())}; }
-  ModuleList clone() const {
-    ModuleList copy(*this);
-    static_cast<Object&>(copy) = Object::clone();
-    return copy;
   }
 
  private:

@@ -1,7 +1,7 @@
 // Layers by PyTorch's names, and how they are composed. Each is a factory that a layer pack brings;
 // an Error names the packs that are loaded when there is none of that name. Parameters are on the
 // CPU in float32 until `.to` moves them. The functions that make them are generated, in nn/; first
-// values of weights by other rules are in nn/init.hpp.
+// values of weights by other rules are in nn/init.hpp, nn::Sequential in nn/sequential.hpp.
 #pragma once
 
 #include <limits>
@@ -25,61 +25,13 @@
 #include "tenon/nn/pool.hpp"
 #include "tenon/nn/recurrent.hpp"
 #include "tenon/nn/resize.hpp"
+#include "tenon/nn/sequential.hpp"
 #include "tenon/nn/shape.hpp"
 #include "tenon/object.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace nn {
-
-// A function as a layer: f(Tensor) gives a Tensor. It has no parameters that anyone else knows of.
-template <typename F>
-Object Lambda(F f, const char* name = "Lambda") {
-  Object object = Object::empty(name);
-  if constexpr (std::is_copy_constructible_v<F>) {
-    // Of the function, too: what it holds by reference, or a layer that it holds, is shared.
-    object.method("clone() -> object",
-                  [f, name = std::string(name)] { return Lambda(f, name.c_str()); });
-  }
-  object.method("forward(Tensor x) -> Tensor",
-                [f = std::move(f)](Tensor x) -> Tensor { return f(std::move(x)); });
-  return object;
-}
-
-// What a container takes as a module: an object of any kind, or a function, which becomes a Lambda.
-template <typename M>
-Object as_module(M&& module) {
-  if constexpr (std::is_base_of_v<Object, std::remove_cvref_t<M>>) {
-    return std::forward<M>(module);
-  } else {
-    return Lambda(std::forward<M>(module));
-  }
-}
-
-// Each module's output is the next one's input. Children "0", "1", ...
-inline Object sequential_of(const std::vector<Object>& modules) {
-  return Object::create("Sequential", detail::to_value(modules));
-}
-inline Object Sequential(const std::vector<Object>& modules) { return sequential_of(modules); }
-// With names of one's own: Sequential({{"hidden", nn::Linear(2, 8)}, {"act", nn::ReLU()}}).
-inline Object Sequential(const NamedObjects& modules) {
-  const Object object = sequential_of({});
-  for (size_t i = 0; i < modules.size(); ++i) {
-    const auto& [name, module] = modules[i];
-    if (module.kind() == TN_OBJECT_OPTIMIZER)
-      fail("Sequential: '" + name + "' is the optimizer " + module.type_name() +
-           ", expected a layer");
-    object.child(name.c_str(), module);
-    if (object.n_children() == i) fail("Sequential: the name '" + name + "' is there twice");
-  }
-  return object;
-}
-template <typename... Modules>
-requires(!(std::is_same_v<std::remove_cvref_t<Modules>, std::vector<Object>> || ...) &&
-         !(std::is_same_v<std::remove_cvref_t<Modules>, NamedObjects> || ...)) Object
-    Sequential(Modules&&... modules) {
-  return sequential_of({as_module(std::forward<Modules>(modules))...});
-}
 
 // A MultiheadAttention as a function that gives its weights, too: auto [y, weights] = layer(x, x, x).
 class MultiheadAttentionLayer : public Object {

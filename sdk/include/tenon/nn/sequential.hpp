@@ -1,0 +1,193 @@
+// Modules one after the other: nn::Sequential, which is a layer, and what it shares with
+// nn::ModuleList (containers.hpp), which is a list alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tenon/object.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace nn {
+
+// A function as a layer: f(Tensor) gives a Tensor. It has no parameters that anyone else knows of.
+template <typename F>
+Object Lambda(F f, const char* name = "Lambda") {
+  Object object = Object::empty(name);
+  if constexpr (std::is_copy_constructible_v<F>) {
+    // Of the function, too: what it holds by reference, or a layer that it holds, is shared.
+    object.method("clone() -> object",
+                  [f, name = std::string(name)] { return Lambda(f, name.c_str()); });
+  }
+  object.method("forward(Tensor x) -> Tensor",
+                [f = std::move(f)](Tensor x) -> Tensor { return f(std::move(x)); });
+  return object;
+}
+
+// What a container takes as a module: an object of any kind, or a function, which becomes a Lambda.
+template <typename M>
+Object as_module(M&& module) {
+  if constexpr (std::is_base_of_v<Object, std::remove_cvref_t<M>>) {
+    return std::forward<M>(module);
+  } else {
+    return Lambda(std::forward<M>(module));
+  }
+}
+
+}  // namespace nn
+
+namespace detail {
+
+// Children "0", "1", ..., and the ways in which there come to be more of them. List is the class that
+// derives from it, which append and its kin give, to go on with. A counted handle, as Object is.
+template <typename List>
+class ModulesInARow : public Object {
+ public:
+  // At the end: an object of any kind, or a function of a Tensor.
+  template <typename M>
+  const List& append(M&& module) const {
+    const Object more = nn::as_module(std::forward<M>(module));
+    const std::string name = std::to_string(size());
+    refuse_optimizer(name, more);
+    refuse_taken(name);
+    child(name.c_str(), more);
+    return self();
+  }
+  const List& extend(const std::vector<Object>& modules) const {
+    for (const Object& module : modules) append(module);
+    return self();
+  }
+  // Before the one at `place`, or at the end where that is size(); a negative place counts from the
+  // end. Those behind it are numbered anew. An Error where one of them has a name of its own.
+  template <typename M>
+  const List& insert(int64_t place, M&& module) const {
+    const auto n = int64_t(size());
+    if (place < -n || place > n) {
+      fail(joined({type_name(), ": insert: place ", std::to_string(place), " is out of range for ",
+                   std::to_string(n), n == 1 ? " module" : " modules"}));
+    }
+    const size_t first = size_t(place < 0 ? place + n : place);
+    for (size_t i = first; i < size(); ++i) refuse_named(i);
+    refuse_taken(std::to_string(size()));
+    Object next = nn::as_module(std::forward<M>(module));
+    refuse_optimizer(std::to_string(first), next);
+    for (size_t i = first, end = size(); i <= end; ++i) {
+      const Object here = i < end ? child_at(uint32_t(i)) : Object();
+      child(std::to_string(i).c_str(), next);
+      next = here;
+    }
+    return self();
+  }
+  size_t size() const { return n_children(); }
+  bool empty() const { return size() == 0; }
+
+  // for (const Object& layer : model)
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Object;
+    using difference_type = std::ptrdiff_t;
+    using pointer = void;
+    using reference = Object;
+
+    Iterator() = default;
+    Iterator(const ModulesInARow* list, uint32_t i) : list_(list), i_(i) {}
+    Object operator*() const { return list_->child_at(i_); }
+    Iterator& operator++() {
+      ++i_;
+      return *this;
+    }
+    Iterator operator++(int) {
+      const Iterator before = *this;
+      ++i_;
+      return before;
+    }
+    bool operator==(const Iterator& other) const { return i_ == other.i_; }
+
+   private:
+    const ModulesInARow* list_ = nullptr;
+    uint32_t i_ = 0;
+  };
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, n_children()}; }
+  List clone() const {
+    List copy(self());
+    static_cast<Object&>(copy) = Object::clone();
+    return copy;
+  }
+
+ protected:
+  explicit ModulesInARow(Object object) : Object(std::move(object)) {}
+
+  void refuse_optimizer(const std::string& name, const Object& module) const {
+    if (module && module.kind() == TN_OBJECT_OPTIMIZER) {
+      fail(joined({type_name(), ": '", name, "' is the optimizer ", module.type_name(),
+                   ", expected a layer"}));
+    }
+  }
+
+ private:
+  const List& self() const { return static_cast<const List&>(*this); }
+  // Is the number `next`, which one more module gets, the name of another, which it would replace?
+  void refuse_taken(const std::string& next) const {
+    for (size_t i = 0; i < size(); ++i) {
+      std::string name;
+      child_at(uint32_t(i), &name);
+      if (name == next) {
+        fail(joined({type_name(), ": the module at place ", std::to_string(i), " has the name '",
+                     name, "', which one more would get"}));
+      }
+    }
+  }
+  void refuse_named(size_t i) const {
+    std::string name;
+    child_at(uint32_t(i), &name);
+    if (name != std::to_string(i)) {
+      fail(joined({type_name(), ": insert: the module at place ", std::to_string(i),
+                   " has the name '", name, "', and only numbered ones can move"}));
+    }
+  }
+};
+
+}  // namespace detail
+
+namespace nn {
+
+// Each module's output is the next one's input. Children "0", "1", ... A layer of the pack that has
+// the factory "Sequential"; copies of the handle share it.
+class Sequential : public detail::ModulesInARow<Sequential> {
+ public:
+  explicit Sequential(const std::vector<Object>& modules) : ModulesInARow(of(modules)) {}
+  // With names of one's own: Sequential({{"hidden", nn::Linear(2, 8)}, {"act", nn::ReLU()}}).
+  explicit Sequential(const NamedObjects& modules) : ModulesInARow(of({})) {
+    for (size_t i = 0; i < modules.size(); ++i) {
+      const auto& [name, module] = modules[i];
+      refuse_optimizer(name, module);
+      child(name.c_str(), module);
+      if (size() == i) fail("Sequential: the name '" + name + "' is there twice");
+    }
+  }
+  // Objects of any kind, and functions of a Tensor.
+  template <typename... Modules>
+  requires(!(std::is_same_v<std::remove_cvref_t<Modules>, std::vector<Object>> || ...) &&
+           !(std::is_same_v<std::remove_cvref_t<Modules>, NamedObjects> || ...) &&
+           !(sizeof...(Modules) == 1 &&
+             (std::is_same_v<std::remove_cvref_t<Modules>, Sequential> && ...)))  //
+      explicit Sequential(Modules&&... modules)
+      : ModulesInARow(of({as_module(std::forward<Modules>(modules))...})) {}
+
+ private:
+  static Object of(const std::vector<Object>& modules) {
+    return Object::create("Sequential", detail::to_value(modules));
+  }
+};
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace tenon
