@@ -45,10 +45,11 @@ template <class Numbers>
 Text& text_of_step(const Kind& kind, int most) {
   static constinit Texts texts;
   return texts.get(TextKey(kind.first, kind.last, most), [&] {
-    return std::string("#define ") + Numbers::kName +
-           "\n#include \"base.cuh\"\nusing Param = " + element_name(kind.first) +
-           ";\nusing State = " + element_name(kind.last) +
-           ";\nconstexpr int kMost = " + std::to_string(most) + ";\n#include \"optim.cuh\"\n";
+    std::string text = std::string("#define ") + Numbers::kName;
+    text += std::string("\n#include \"base.cuh\"\nusing Param = ") + element_name(kind.first);
+    text += std::string(";\nusing State = ") + element_name(kind.last);
+    text += ";\nconstexpr int kMost = " + std::to_string(most) + ";\n#include \"optim.cuh\"\n";
+    return text;
   });
 }
 

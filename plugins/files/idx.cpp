@@ -13,15 +13,15 @@ static_assert(std::endian::native == std::endian::little, "values are turned aro
 
 namespace {
 
-constexpr uint64_t kMagicBytes = 4;  // 0, 0, the type, the number of dimensions
+constexpr uint64_t kIdxMagicBytes = 4;  // 0, 0, the type, the number of dimensions
 constexpr int kMostDims = 16;
 
 struct IdxType {
   uint8_t code;
   tn_dtype dtype;
 };
-constexpr IdxType kTypes[] = {{0x08, TN_UINT8}, {0x09, TN_INT8},    {0x0b, TN_INT16},
-                              {0x0c, TN_INT32}, {0x0d, TN_FLOAT32}, {0x0e, TN_FLOAT64}};
+constexpr IdxType kIdxTypes[] = {{0x08, TN_UINT8}, {0x09, TN_INT8},    {0x0b, TN_INT16},
+                                 {0x0c, TN_INT32}, {0x0d, TN_FLOAT32}, {0x0e, TN_FLOAT64}};
 
 }  // namespace
 
@@ -33,11 +33,11 @@ IdxReader::IdxReader(const std::string& path) : file_(path) {
     if (file_.size() >= bytes) return;
     refuse(fmt::format("{} bytes, its header has {}", file_.size(), bytes));
   };
-  expect_bytes(kMagicBytes);
-  uint8_t magic[kMagicBytes];
-  file_.read_at(0, magic, kMagicBytes);
-  const auto* type = std::ranges::find(kTypes, magic[2], &IdxType::code);
-  if (magic[0] != 0 || magic[1] != 0 || type == std::end(kTypes)) {
+  expect_bytes(kIdxMagicBytes);
+  uint8_t magic[kIdxMagicBytes];
+  file_.read_at(0, magic, kIdxMagicBytes);
+  const auto* type = std::ranges::find(kIdxTypes, magic[2], &IdxType::code);
+  if (magic[0] != 0 || magic[1] != 0 || type == std::end(kIdxTypes)) {
     refuse(
         fmt::format("begins with {:02x} {:02x} {:02x}, an IDX file with 00 00 and 08, 09, 0b, "
                     "0c, 0d or 0e",
@@ -49,10 +49,10 @@ IdxReader::IdxReader(const std::string& path) : file_(path) {
   if (dims < 1 || dims > kMostDims) {
     refuse(fmt::format("has {} dimensions, expected 1 to {}", dims, kMostDims));
   }
-  begin_ = kMagicBytes + 4 * static_cast<uint64_t>(dims);
+  begin_ = kIdxMagicBytes + 4 * static_cast<uint64_t>(dims);
   expect_bytes(begin_);
-  std::vector<uint8_t> sizes(begin_ - kMagicBytes);
-  file_.read_at(kMagicBytes, sizes.data(), sizes.size());
+  std::vector<uint8_t> sizes(begin_ - kIdxMagicBytes);
+  file_.read_at(kIdxMagicBytes, sizes.data(), sizes.size());
   uint64_t bytes = element_bytes_;
   bool fits = true;
   for (size_t i = 0; i < sizes.size(); i += 4) {

@@ -27,10 +27,10 @@ struct NpyType {
   tn_dtype dtype;
 };
 // Of unsigned integers without a dtype the next larger one, and int64 for those of 64 bits.
-constexpr NpyType kTypes[] = {{"f8", TN_FLOAT64}, {"f4", TN_FLOAT32}, {"f2", TN_FLOAT16},
-                              {"i8", TN_INT64},   {"i4", TN_INT32},   {"i2", TN_INT16},
-                              {"i1", TN_INT8},    {"u8", TN_INT64},   {"u4", TN_INT64},
-                              {"u2", TN_INT32},   {"u1", TN_UINT8},   {"b1", TN_BOOL}};
+constexpr NpyType kNpyTypes[] = {{"f8", TN_FLOAT64}, {"f4", TN_FLOAT32}, {"f2", TN_FLOAT16},
+                                 {"i8", TN_INT64},   {"i4", TN_INT32},   {"i2", TN_INT16},
+                                 {"i1", TN_INT8},    {"u8", TN_INT64},   {"u4", TN_INT64},
+                                 {"u2", TN_INT32},   {"u1", TN_UINT8},   {"b1", TN_BOOL}};
 
 // Unsigned integers From, which lie in the last bytes of n integers To, become these.
 template <class From, class To>
@@ -178,8 +178,10 @@ void NpyReader::parse_header(std::string_view text) {
 
 void NpyReader::parse_descr(std::string_view descr) {
   const char order = descr.empty() ? '\0' : descr[0];
-  const auto* type = std::ranges::find(kTypes, descr.substr(descr.empty() ? 0 : 1), &NpyType::code);
-  if ((order != '<' && order != '>' && order != '|' && order != '=') || type == std::end(kTypes)) {
+  const auto* type =
+      std::ranges::find(kNpyTypes, descr.substr(descr.empty() ? 0 : 1), &NpyType::code);
+  if ((order != '<' && order != '>' && order != '|' && order != '=') ||
+      type == std::end(kNpyTypes)) {
     raise(TN_UNSUPPORTED,
           "{}: its values are '{}', expected f8, f4, f2, i8, i4, i2, i1, u8, u4, u2, u1 or b1 "
           "behind <, > or |",

@@ -6,23 +6,21 @@
 namespace layers {
 namespace {
 
-constexpr const char* kForward = "forward(Tensor x) -> Tensor";
-
 // NAME(): f(x)
 void plain(const char* schema, const char* doc, Tensor (*f)(const Tensor&)) {
-  layer(schema, doc, [f](Object& self) { self.method(kForward, [f](Tensor x) { return f(x); }); });
+  layer(schema, doc, [f](Object& self) { self.method(kOfTensor, [f](Tensor x) { return f(x); }); });
 }
 // NAME(float a): f(x, a)
 void of_number(const char* schema, const char* doc, Tensor (*f)(const Tensor&, Float)) {
   layer(schema, doc, [f](Object& self, double a) {
-    self.method(kForward, [f, a](Tensor x) { return f(x, a); });
+    self.method(kOfTensor, [f, a](Tensor x) { return f(x, a); });
   });
 }
 // NAME(float a, float b): f(x, a, b)
 template <typename F>
 void of_numbers(const char* schema, const char* doc, F f) {
   layer(schema, doc, [f](Object& self, double a, double b) {
-    self.method(kForward, [f, a, b](Tensor x) { return f(x, a, b); });
+    self.method(kOfTensor, [f, a, b](Tensor x) { return f(x, a, b); });
   });
 }
 
@@ -32,7 +30,7 @@ int64_t softmax_dim(const Tensor& x, std::optional<int64_t> dim) {
 }
 void along(const char* schema, const char* doc, Tensor (*f)(const Tensor&, Int)) {
   layer(schema, doc, [f](Object& self, std::optional<int64_t> dim) {
-    self.method(kForward, [f, dim](Tensor x) { return f(x, softmax_dim(x, dim)); });
+    self.method(kOfTensor, [f, dim](Tensor x) { return f(x, softmax_dim(x, dim)); });
   });
 }
 
@@ -77,7 +75,7 @@ void add_activations_with_numbers() {
             fail("min_val is " + detail::number_text(min) + ", expected it below max_val, " +
                  detail::number_text(max));
           }
-          self.method(kForward, [=](Tensor x) { return hardtanh(x, min, max); });
+          self.method(kOfTensor, [=](Tensor x) { return hardtanh(x, min, max); });
         });
 }
 
@@ -86,7 +84,7 @@ void add_activations_with_other_options() {
         "x times the normal distribution function of x; approximate is \"none\" or \"tanh\". "
         "Hendrycks & Gimpel, arXiv:1606.08415.",
         [](Object& self, std::string approximate) {
-          self.method(kForward, [=](Tensor x) { return gelu(x, approximate); });
+          self.method(kOfTensor, [=](Tensor x) { return gelu(x, approximate); });
         });
   layer("PReLU(int num_parameters=1, float init=0.25)",
         "x where it is above 0, else weight * x: weight [num_parameters], one slope or one for "
@@ -94,7 +92,7 @@ void add_activations_with_other_options() {
         [](Object& self, int64_t num_parameters, double init) {
           expect_positive("num_parameters", num_parameters);
           self.parameter("weight", full({num_parameters}, init));
-          self.method(kForward,
+          self.method(kOfTensor,
                       [](Object& self, Tensor x) { return prelu(x, self.tensor("weight")); });
         });
   // Xu et al., arXiv:1505.00853: a slope of its own for each element in training, their mean in
@@ -107,7 +105,7 @@ void add_activations_with_other_options() {
             fail("lower is " + detail::number_text(lower) + ", expected it at most upper, " +
                  detail::number_text(upper));
           }
-          self.method(kForward, [=](Object& self, Tensor x) {
+          self.method(kOfTensor, [=](Object& self, Tensor x) {
             if (!self.training()) return leaky_relu(x, (lower + upper) / 2);
             return where(x <= 0, x * uniform(x.sizes(), lower, upper, x.dtype(), x.device()), x);
           });
@@ -117,7 +115,7 @@ void add_activations_with_other_options() {
         "The first half of x along dim times the sigmoid of the second. Dauphin et al., "
         "arXiv:1612.08083.",
         [](Object& self, int64_t dim) {
-          self.method(kForward, [=](Tensor x) {
+          self.method(kOfTensor, [=](Tensor x) {
             if (x.size(dim) % 2 != 0) {
               fail("dimension " + std::to_string(dim) + " of x has size " +
                    std::to_string(x.size(dim)) + ", expected an even one");

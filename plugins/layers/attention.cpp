@@ -194,9 +194,9 @@ struct Attention {
 
 void define_attention() {
   layer(
-      "MultiheadAttention(int embed_dim, int num_heads, float dropout=0, bool bias=True, int? "
-      "kdim=None, int? vdim=None, bool batch_first=False, bool add_bias_kv=False, bool "
-      "add_zero_attn=False)",
+      "MultiheadAttention(int embed_dim, int num_heads, float dropout=0, bool bias=True, bool "
+      "add_bias_kv=False, bool add_zero_attn=False, int? kdim=None, int? vdim=None, bool "
+      "batch_first=False)",
       "attention(query, key, value, key_padding_mask, attn_mask, is_causal) on [t, n, embed_dim], "
       "with batch_first on [n, t, embed_dim], or without n. forward_with_weights gives the weights "
       "[n, t, m] too, the mean of the heads, or of each. In masks of bool, "
@@ -205,8 +205,8 @@ void define_attention() {
       "key and value and one of zeros behind those of the call, which all may look at. Vaswani et "
       "al., arXiv:1706.03762.",
       [](Object& self, int64_t embed_dim, int64_t num_heads, double dropout, bool bias,
-         std::optional<int64_t> kdim, std::optional<int64_t> vdim, bool batch_first,
-         bool add_bias_kv, bool add_zero_attn) {
+         bool add_bias_kv, bool add_zero_attn, std::optional<int64_t> kdim,
+         std::optional<int64_t> vdim, bool batch_first) {
         expect_positive("embed_dim", embed_dim);
         expect_positive("num_heads", num_heads);
         if (embed_dim % num_heads != 0) {
@@ -280,8 +280,8 @@ constexpr const char* kBlockOptions =
     "norm_first=False, bool bias=True, bool is_causal=False)";
 
 Object attention_of(const Block& b) {
-  return Object::create("MultiheadAttention", b.d_model, b.nhead, b.dropout, b.bias, none, none,
-                        b.batch_first);
+  return Object::create("MultiheadAttention", b.d_model, b.nhead, b.dropout, b.bias, false, false,
+                        none, none, b.batch_first);
 }
 
 // The children in PyTorch's order; `attentions` come first.

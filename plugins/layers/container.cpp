@@ -71,14 +71,14 @@ void add_containers() {
         "The output of each module is the input of the next. Children 0, 1, ..",
         [](Object& self, std::vector<Object> modules) {
           add_modules(self, modules);
-          self.method("forward(Tensor x) -> Tensor",
+          self.method(kOfTensor,
                       [](Object& self, Tensor x) { return in_a_row(self, std::move(x)); });
         });
   layer("Residual(object[] modules=[])",
         "x plus what the modules, one after the other, make of x. Children 0, 1, ..",
         [](Object& self, std::vector<Object> modules) {
           add_modules(self, modules);
-          self.method("forward(Tensor x) -> Tensor", [](Object& self, Tensor x) {
+          self.method(kOfTensor, [](Object& self, Tensor x) {
             const Tensor made = in_a_row(self, x);
             if (made.sizes() != x.sizes()) {
               fail("the modules give " + sizes_text(made) + " for x of " + sizes_text(x) +
@@ -99,7 +99,7 @@ void add_containers() {
             fail("join is '" + join + "', expected 'add', 'mul' or 'concat'");
           const std::vector<std::string> named = branch_names(names, modules.size());
           for (size_t i = 0; i < modules.size(); ++i) self.child(named[i], modules[i]);
-          self.method("forward(Tensor x) -> Tensor", [join, dim](Object& self, Tensor x) {
+          self.method(kOfTensor, [join, dim](Object& self, Tensor x) {
             std::vector<Tensor> outputs;
             for (uint32_t i = 0; i < self.n_children(); ++i) {
               if (Object child = self.child_at(i)) outputs.push_back(child(x));

@@ -7,7 +7,7 @@ namespace layers {
 namespace {
 
 // By number of dimensions.
-const OpRef kForward[] = {OpRef("conv1d"), OpRef("conv2d"), OpRef("conv3d")};
+const OpRef kConvolutions[] = {OpRef("conv1d"), OpRef("conv2d"), OpRef("conv3d")};
 const OpRef kTransposed[] = {OpRef("conv_transpose1d"), OpRef("conv_transpose2d"),
                              OpRef("conv_transpose3d")};
 
@@ -127,7 +127,7 @@ void check_padding(const IntsOrText& padding, const Window& window, const std::s
   }
 }
 
-void define(int64_t n) {
+void add_convolutions(int64_t n) {
   const std::string schema = "Conv" + std::to_string(n) +
                              "d(int in_channels, int out_channels, int[] kernel_size, int[] "
                              "stride=[1], int[]|str padding=[0], int[] dilation=[1], int groups=1, "
@@ -152,10 +152,10 @@ void define(int64_t n) {
           others = window.pads(padding);
           padding = IntsOrText(0);
         }
-        self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+        self.method(kOfTensor, [=](Object& self, Tensor x) {
           if (!others.empty()) x = pad(x, others, padding_mode);
-          return call(kForward[n - 1], x, self.tensor("weight"), self.tensor("bias"), window.stride,
-                      padding, window.dilation, groups);
+          return call(kConvolutions[n - 1], x, self.tensor("weight"), self.tensor("bias"),
+                      window.stride, padding, window.dilation, groups);
         });
       });
 }
@@ -164,7 +164,7 @@ void define(int64_t n) {
 
 void add_conv_layers() {
   for (int64_t n = 1; n <= 3; ++n) {
-    define(n);
+    add_convolutions(n);
     define_transposed(n);
   }
 }

@@ -7,14 +7,14 @@ namespace layers {
 namespace {
 
 // Whole channels of x [channels, ..n] or [samples, channels, ..n]. Tompson et al., arXiv:1411.4280.
-void define(int64_t n) {
+void add_channel_dropout(int64_t n) {
   layer(("Dropout" + std::to_string(n) + "d(float p=0.5)").c_str(),
         "In training zeroes whole channels of x [n, channels, ..], or without n, with probability "
         "p; the others times 1 / (1 - p). Tompson et al., arXiv:1411.4280.",
         [n](Object& self, double p) {
           // Refuses what is no probability now, and not at the first call.
           dropout(zeros({1}), p);
-          self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+          self.method(kOfTensor, [=](Object& self, Tensor x) {
             if (x.dim() != n + 1 && x.dim() != n + 2) {
               fail("x has " + std::to_string(x.dim()) + " dimensions, expected " +
                    std::to_string(n + 1) + " or " + std::to_string(n + 2));
@@ -35,23 +35,23 @@ void add_dropout_layers() {
         "Srivastava et al., 2014.",
         [](Object& self, double p) {
           expect_probability("p", p);
-          self.method("forward(Tensor x) -> Tensor",
+          self.method(kOfTensor,
                       [=](Object& self, Tensor x) { return dropout(x, p, self.training()); });
         });
-  for (int64_t n = 1; n <= 3; ++n) define(n);
+  for (int64_t n = 1; n <= 3; ++n) add_channel_dropout(n);
   layer(
       "AlphaDropout(float p=0.5)",
       "In training selu's lower limit with probability p, and all scaled and shifted so that mean "
       "0 and variance 1 stay; else the identity. Klambauer et al., arXiv:1706.02515.",
       [](Object& self, double p) {
         expect_probability("p", p);
-        self.method("forward(Tensor x) -> Tensor",
+        self.method(kOfTensor,
                     [=](Object& self, Tensor x) { return alpha_dropout(x, p, self.training()); });
       });
   layer("FeatureAlphaDropout(float p=0.5)",
         "AlphaDropout of whole channels of x [n, channels, ..].", [](Object& self, double p) {
           expect_probability("p", p);
-          self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+          self.method(kOfTensor, [=](Object& self, Tensor x) {
             return feature_alpha_dropout(x, p, self.training());
           });
         });

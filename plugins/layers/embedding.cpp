@@ -49,8 +49,8 @@ struct Limit {
 
 void add_embedding_layers() {
   layer(
-      "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool sparse=False, "
-      "float? max_norm=None, float norm_type=2.0, bool scale_grad_by_freq=False)",
+      "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, float? "
+      "max_norm=None, float norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False)",
       "Rows of weight [num_embeddings, embedding_dim], normal at first, by index; that of "
       "padding_idx is 0 at first, and gets no gradient. sparse: the gradient is row-sparse, for "
       "SGD, Adagrad and SparseAdam. max_norm: rows with a larger norm of order norm_type are "
@@ -59,30 +59,30 @@ void add_embedding_layers() {
       "a "
       "row is divided by how often x has it.",
       [](Object& self, int64_t num_embeddings, int64_t embedding_dim, optional<int64_t> padding_idx,
-         bool sparse, optional<double> max_norm, double norm_type, bool scale_grad_by_freq) {
+         optional<double> max_norm, double norm_type, bool scale_grad_by_freq, bool sparse) {
         const Limit limit{max_norm, norm_type};
         limit.check();
         if (sparse && scale_grad_by_freq)
           fail("scale_grad_by_freq is of gradients that are not sparse, and sparse is set");
         self.parameter("weight", table(num_embeddings, embedding_dim, padding_idx));
-        self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+        self.method(kOfTensor, [=](Object& self, Tensor x) {
           const Tensor weight = limit.table(self, x);
           if (scale_grad_by_freq) return call(kByFrequency, weight, x, padding_idx);
           return call(kEmbedding, weight, x, padding_idx, sparse);
         });
       });
   layer(
-      "EmbeddingBag(int num_embeddings, int embedding_dim, str mode=\"mean\", bool "
-      "include_last_offset=False, int? padding_idx=None, bool sparse=False, float? max_norm=None, "
-      "float norm_type=2.0, bool scale_grad_by_freq=False)",
+      "EmbeddingBag(int num_embeddings, int embedding_dim, float? max_norm=None, float "
+      "norm_type=2.0, bool scale_grad_by_freq=False, str mode=\"mean\", bool sparse=False, bool "
+      "include_last_offset=False, int? padding_idx=None)",
       "layer(x, offsets, per_sample_weights): sums, means or maxima (mode) of rows of weight "
       "[num_embeddings, embedding_dim], normal at first: a bag for each row of x [bags, n], or "
       "beginning at each of offsets [bags] in x [n], the last of which ends the last bag with "
       "include_last_offset. The row padding_idx is 0 at first, and belongs to no bag. sparse, "
       "max_norm, scale_grad_by_freq: as Embedding's.",
-      [](Object& self, int64_t num_embeddings, int64_t embedding_dim, std::string mode,
-         bool include_last_offset, optional<int64_t> padding_idx, bool sparse,
-         optional<double> max_norm, double norm_type, bool scale_grad_by_freq) {
+      [](Object& self, int64_t num_embeddings, int64_t embedding_dim, optional<double> max_norm,
+         double norm_type, bool scale_grad_by_freq, std::string mode, bool sparse,
+         bool include_last_offset, optional<int64_t> padding_idx) {
         const Limit limit{max_norm, norm_type};
         limit.check();
         if (scale_grad_by_freq && (sparse || mode == "max"))
@@ -106,7 +106,7 @@ void add_embedding_layers() {
           expect_positive("num_embeddings", num_embeddings);
           expect_positive("embedding_dim", embedding_dim);
           self.parameter("weight", randn({num_embeddings, embedding_dim}));
-          self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+          self.method(kOfTensor, [=](Object& self, Tensor x) {
             const bool fits =
                 x.dim() >= 2 && x.size(-2) <= num_embeddings && x.size(-1) == embedding_dim;
             if (!fits) {

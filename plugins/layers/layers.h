@@ -28,10 +28,16 @@ void add_sequences();
 void add_shape_layers();
 void add_transformer_layers();
 
+// Of most layers, and of most losses.
+inline constexpr const char* kOfTensor = "forward(Tensor x) -> Tensor";
+inline constexpr const char* kOfInputAndTarget = "forward(Tensor input, Tensor target) -> Tensor";
+
 void expect_positive(const char* option, int64_t value);
 // Of a stack: at least one, and no more than a program can hold.
 void expect_layers(const char* option, int64_t value);
 void expect_probability(const char* option, double value);
+// mean, sum or none; batchmean where a loss has it.
+void expect_reduction(const std::string& reduction, bool batchmean = false);
 // "[2, 3]"
 std::string sizes_text(const Tensor& x);
 // One number for each of n dimensions; a list of one stands for all.

@@ -41,7 +41,7 @@ void add_linear_layers() {
           const double bound = 1 / std::sqrt(double(in_features));
           self.parameter("weight", uniform({out_features, in_features}, -bound, bound));
           self.parameter("bias", bias ? uniform({out_features}, -bound, bound) : Tensor());
-          self.method("forward(Tensor x) -> Tensor", [](Object& self, Tensor x) {
+          self.method(kOfTensor, [](Object& self, Tensor x) {
             return linear(x, self.tensor("weight"), self.tensor("bias"));
           });
         });

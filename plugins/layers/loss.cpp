@@ -4,37 +4,28 @@
 namespace layers {
 namespace {
 
-constexpr const char* kForward = "forward(Tensor input, Tensor target) -> Tensor";
-
-void check_reduction(const std::string& reduction, bool batchmean = false) {
-  if (reduction == "mean" || reduction == "sum" || reduction == "none") return;
-  if (batchmean && reduction == "batchmean") return;
-  fail("reduction is '" + reduction + "', expected mean, sum or none" +
-       (batchmean ? ", or batchmean" : ""));
-}
-
 // f(input, target, reduction)
-void define(const char* schema, const char* doc,
-            Tensor (*f)(const Tensor&, const Tensor&, TextRef)) {
+void add_loss(const char* schema, const char* doc,
+              Tensor (*f)(const Tensor&, const Tensor&, TextRef)) {
   layer(schema, doc, [f](Object& self, std::string reduction) {
-    check_reduction(reduction);
-    self.method(kForward, [f, reduction](Tensor input, Tensor target) {
+    expect_reduction(reduction);
+    self.method(kOfInputAndTarget, [f, reduction](Tensor input, Tensor target) {
       return f(input, target, reduction);
     });
   });
 }
 
 void add_losses_of_differences() {
-  define("MSELoss(str reduction=\"mean\")",
-         "loss(input, target): (input - target)^2. reduction: mean, sum or none.", mse_loss);
-  define("L1Loss(str reduction=\"mean\")",
-         "loss(input, target): |input - target|. reduction: mean, sum or none.", l1_loss);
+  add_loss("MSELoss(str reduction=\"mean\")",
+           "loss(input, target): (input - target)^2. reduction: mean, sum or none.", mse_loss);
+  add_loss("L1Loss(str reduction=\"mean\")",
+           "loss(input, target): |input - target|. reduction: mean, sum or none.", l1_loss);
   layer("SmoothL1Loss(str reduction=\"mean\", float beta=1)",
         "loss(input, target): d * d / (2 * beta) where d = |input - target| is below beta, else d "
         "- beta / 2. Girshick, arXiv:1504.08083.",
         [](Object& self, std::string reduction, double beta) {
-          check_reduction(reduction);
-          self.method(kForward, [=](Tensor input, Tensor target) {
+          expect_reduction(reduction);
+          self.method(kOfInputAndTarget, [=](Tensor input, Tensor target) {
             return smooth_l1_loss(input, target, reduction, beta);
           });
         });
@@ -42,8 +33,8 @@ void add_losses_of_differences() {
         "loss(input, target): d * d / 2 where d = |input - target| is below delta, else delta * (d "
         "- delta / 2). Huber, 1964.",
         [](Object& self, std::string reduction, double delta) {
-          check_reduction(reduction);
-          self.method(kForward, [=](Tensor input, Tensor target) {
+          expect_reduction(reduction);
+          self.method(kOfInputAndTarget, [=](Tensor input, Tensor target) {
             return huber_loss(input, target, reduction, delta);
           });
         });
@@ -54,8 +45,8 @@ void add_losses_of_probabilities() {
         "loss(input, target): target * (log(target) - input) of log-probabilities input, and "
         "target too with log_target. reduction batchmean is the sum over the number of samples.",
         [](Object& self, std::string reduction, bool log_target) {
-          check_reduction(reduction, true);
-          self.method(kForward, [=](Tensor input, Tensor target) {
+          expect_reduction(reduction, true);
+          self.method(kOfInputAndTarget, [=](Tensor input, Tensor target) {
             return kl_div(input, target, reduction, log_target);
           });
         });
@@ -63,9 +54,9 @@ void add_losses_of_probabilities() {
         "loss(input, target): -(target * log(input) + (1 - target) * log(1 - input)), times "
         "weight, a buffer.",
         [](Object& self, Tensor weight, std::string reduction) {
-          check_reduction(reduction);
+          expect_reduction(reduction);
           self.buffer("weight", weight);
-          self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
+          self.method(kOfInputAndTarget, [=](Object& self, Tensor input, Tensor target) {
             return binary_cross_entropy(input, target, self.tensor("weight"), reduction);
           });
         });
@@ -73,10 +64,10 @@ void add_losses_of_probabilities() {
         "loss(input, target): BCELoss of sigmoid(input), computed in one step. The weights are "
         "buffers.",
         [](Object& self, Tensor weight, std::string reduction, Tensor pos_weight) {
-          check_reduction(reduction);
+          expect_reduction(reduction);
           self.buffer("weight", weight);
           self.buffer("pos_weight", pos_weight);
-          self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
+          self.method(kOfInputAndTarget, [=](Object& self, Tensor input, Tensor target) {
             return binary_cross_entropy_with_logits(
                 input, target, self.tensor("weight"),
                 {.reduction = reduction, .pos_weight = self.tensor("pos_weight")});
@@ -89,9 +80,9 @@ void add_losses_of_classes() {
         "loss(input, target): -input at the class, for input [n, classes, ..] of "
         "log-probabilities; weight [classes] is a buffer.",
         [](Object& self, Tensor weight, int64_t ignore_index, std::string reduction) {
-          check_reduction(reduction);
+          expect_reduction(reduction);
           self.buffer("weight", weight);
-          self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
+          self.method(kOfInputAndTarget, [=](Object& self, Tensor input, Tensor target) {
             return nll_loss(input, target, self.tensor("weight"),
                             {.ignore_index = ignore_index, .reduction = reduction});
           });
@@ -103,9 +94,9 @@ void add_losses_of_classes() {
       "probabilities of the sizes of input. weight [classes] is a buffer.",
       [](Object& self, Tensor weight, int64_t ignore_index, std::string reduction,
          double label_smoothing) {
-        check_reduction(reduction);
+        expect_reduction(reduction);
         self.buffer("weight", weight);
-        self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
+        self.method(kOfInputAndTarget, [=](Object& self, Tensor input, Tensor target) {
           return cross_entropy(input, target, self.tensor("weight"),
                                {.ignore_index = ignore_index,
                                 .reduction = reduction,

@@ -5,13 +5,7 @@
 namespace layers {
 namespace {
 
-constexpr const char* kForward = "forward(Tensor input, Tensor target) -> Tensor";
 constexpr const char* kOfTwo = "forward(Tensor input1, Tensor input2, Tensor target) -> Tensor";
-
-void check_reduction(const std::string& reduction) {
-  if (reduction == "mean" || reduction == "sum" || reduction == "none") return;
-  fail("reduction is '" + reduction + "', expected mean, sum or none");
-}
 
 void add_distances() {
   layer("CosineSimilarity(int dim=1, float eps=1e-8)",
@@ -36,7 +30,7 @@ void add_losses_of_distances() {
       "loss(anchor, positive, negative): max(|anchor - positive| - |anchor - negative| + margin, "
       "0); swap: with |positive - negative| where that is less. Balntas et al., 2016.",
       [](Object& self, double margin, double p, double eps, bool swap, std::string reduction) {
-        check_reduction(reduction);
+        expect_reduction(reduction);
         self.method(
             "forward(Tensor anchor, Tensor positive, Tensor negative) -> Tensor",
             [=](Tensor anchor, Tensor positive, Tensor negative) {
@@ -50,7 +44,7 @@ void add_losses_of_distances() {
       "loss(input1, input2, target): max(-target * (input1 - input2) + margin, 0); target is 1 or "
       "-1.",
       [](Object& self, double margin, std::string reduction) {
-        check_reduction(reduction);
+        expect_reduction(reduction);
         self.method(kOfTwo, [=](Tensor input1, Tensor input2, Tensor target) {
           return margin_ranking_loss(input1, input2, target, margin, reduction);
         });
@@ -58,8 +52,8 @@ void add_losses_of_distances() {
   layer("HingeEmbeddingLoss(float margin=1, str reduction=\"mean\")",
         "loss(input, target): input where target is 1, and max(margin - input, 0) where it is -1.",
         [](Object& self, double margin, std::string reduction) {
-          check_reduction(reduction);
-          self.method(kForward, [=](Tensor input, Tensor target) {
+          expect_reduction(reduction);
+          self.method(kOfInputAndTarget, [=](Tensor input, Tensor target) {
             return hinge_embedding_loss(input, target, margin, reduction);
           });
         });
@@ -67,19 +61,19 @@ void add_losses_of_distances() {
         "loss(input1, input2, target): 1 - cos(input1, input2) where target is 1, and max(cos - "
         "margin, 0) where it is -1.",
         [](Object& self, double margin, std::string reduction) {
-          check_reduction(reduction);
+          expect_reduction(reduction);
           self.method(kOfTwo, [=](Tensor input1, Tensor input2, Tensor target) {
             return cosine_embedding_loss(input1, input2, target, margin, reduction);
           });
         });
 }
 
-void add_losses_of_classes() {
+void add_margin_losses_of_classes() {
   layer("SoftMarginLoss(str reduction=\"mean\")",
         "loss(input, target): log(1 + exp(-target * input)); target is 1 or -1.",
         [](Object& self, std::string reduction) {
-          check_reduction(reduction);
-          self.method(kForward, [=](Tensor input, Tensor target) {
+          expect_reduction(reduction);
+          self.method(kOfInputAndTarget, [=](Tensor input, Tensor target) {
             return soft_margin_loss(input, target, reduction);
           });
         });
@@ -88,10 +82,10 @@ void add_losses_of_classes() {
       "loss(input, target): the mean over all classes i but the target of max(margin - "
       "input[target] + input[i], 0)^p, times weight[target], a buffer.",
       [](Object& self, int64_t p, double margin, Tensor weight, std::string reduction) {
-        check_reduction(reduction);
+        expect_reduction(reduction);
         if (p != 1 && p != 2) fail("p is " + std::to_string(p) + ", expected 1 or 2");
         self.buffer("weight", weight);
-        self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
+        self.method(kOfInputAndTarget, [=](Object& self, Tensor input, Tensor target) {
           return multi_margin_loss(
               input, target,
               {.p = p, .margin = margin, .weight = self.tensor("weight"), .reduction = reduction});
@@ -101,8 +95,8 @@ void add_losses_of_classes() {
         "loss(input, target): the sum over the targets j and all other classes i of max(1 - "
         "input[j] + input[i], 0), over the number of classes; target [n, classes] ends with -1.",
         [](Object& self, std::string reduction) {
-          check_reduction(reduction);
-          self.method(kForward, [=](Tensor input, Tensor target) {
+          expect_reduction(reduction);
+          self.method(kOfInputAndTarget, [=](Tensor input, Tensor target) {
             return multilabel_margin_loss(input, target, reduction);
           });
         });
@@ -110,9 +104,9 @@ void add_losses_of_classes() {
         "loss(input, target): the mean over the classes of BCEWithLogitsLoss, times weight "
         "[classes], a buffer; target is 0 or 1.",
         [](Object& self, Tensor weight, std::string reduction) {
-          check_reduction(reduction);
+          expect_reduction(reduction);
           self.buffer("weight", weight);
-          self.method(kForward, [=](Object& self, Tensor input, Tensor target) {
+          self.method(kOfInputAndTarget, [=](Object& self, Tensor input, Tensor target) {
             return multilabel_soft_margin_loss(input, target, self.tensor("weight"), reduction);
           });
         });
@@ -125,8 +119,8 @@ void add_likelihoods() {
       "loss(input, target): exp(input) - target * input, or input - target * log(input + eps) "
       "without log_input; full: with Stirling's approximation of log(target!).",
       [](Object& self, bool log_input, bool full, double eps, std::string reduction) {
-        check_reduction(reduction);
-        self.method(kForward, [=](Tensor input, Tensor target) {
+        expect_reduction(reduction);
+        self.method(kOfInputAndTarget, [=](Tensor input, Tensor target) {
           return poisson_nll_loss(
               input, target,
               {.log_input = log_input, .full = full, .eps = eps, .reduction = reduction});
@@ -136,7 +130,7 @@ void add_likelihoods() {
         "loss(input, target, var): (log(var) + (input - target)^2 / var) / 2, with var of at least "
         "eps; full: with log(2 * pi) / 2.",
         [](Object& self, bool full, double eps, std::string reduction) {
-          check_reduction(reduction);
+          expect_reduction(reduction);
           if (!(eps > 0)) fail("eps is " + detail::number_text(eps) + ", expected more than 0");
           self.method("forward(Tensor input, Tensor target, Tensor var) -> Tensor",
                       [=](Tensor input, Tensor target, Tensor var) {
@@ -148,7 +142,7 @@ void add_likelihoods() {
         "loss(log_probs, targets, input_lengths, target_lengths): -log of the probability of the "
         "labels targets [n, labels] given log_probs [t, n, classes]. Graves et al., 2006.",
         [](Object& self, int64_t blank, std::string reduction, bool zero_infinity) {
-          check_reduction(reduction);
+          expect_reduction(reduction);
           if (blank < 0) fail("blank is " + std::to_string(blank) + ", expected 0 or more");
           self.method(
               "forward(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor "
@@ -166,7 +160,7 @@ void add_likelihoods() {
 void add_margin_loss_layers() {
   add_distances();
   add_losses_of_distances();
-  add_losses_of_classes();
+  add_margin_losses_of_classes();
   add_likelihoods();
 }
 

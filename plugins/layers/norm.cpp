@@ -36,7 +36,7 @@ void define_batch_norm(int64_t n) {
           expect_positive("num_features", num_features);
           add_affine(self, num_features, affine, affine);
           if (track_running_stats) add_running_values(self, num_features);
-          self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+          self.method(kOfTensor, [=](Object& self, Tensor x) {
             if (x.dim() != n + 2 && !(n == 1 && x.dim() == 2)) {
               fail("x has " + std::to_string(x.dim()) + " dimensions, expected " +
                    (n == 1 ? "2 or " : "") + std::to_string(n + 2));
@@ -81,7 +81,7 @@ void define_instance_norm(int64_t n) {
           expect_positive("num_features", num_features);
           add_affine(self, num_features, affine, affine);
           if (track_running_stats) add_running_values(self, num_features);
-          self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+          self.method(kOfTensor, [=](Object& self, Tensor x) {
             if (x.dim() != n + 1 && x.dim() != n + 2) {
               fail("x has " + std::to_string(x.dim()) + " dimensions, expected " +
                    std::to_string(n + 1) + " or " + std::to_string(n + 2));
@@ -120,7 +120,7 @@ void define_rms_norm() {
         expect_sizes(normalized_shape);
         self.parameter("weight", elementwise_affine ? ones(normalized_shape) : Tensor());
         const std::vector<int64_t> shape(normalized_shape.begin(), normalized_shape.end());
-        self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+        self.method(kOfTensor, [=](Object& self, Tensor x) {
           const auto sizes = x.sizes();
           if (sizes.size() < shape.size() ||
               !std::equal(shape.begin(), shape.end(), sizes.end() - ptrdiff_t(shape.size()))) {
@@ -151,7 +151,7 @@ void add_norm_layers() {
         expect_sizes(normalized_shape);
         add_affine(self, normalized_shape, elementwise_affine, elementwise_affine && bias);
         const std::vector<int64_t> shape(normalized_shape.begin(), normalized_shape.end());
-        self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+        self.method(kOfTensor, [=](Object& self, Tensor x) {
           return layer_norm(x, shape, self.tensor("weight"), self.tensor("bias"), eps);
         });
       });
@@ -166,7 +166,7 @@ void add_norm_layers() {
                  ", expected it divisible by num_groups, " + std::to_string(num_groups));
           }
           add_affine(self, num_channels, affine, affine);
-          self.method("forward(Tensor x) -> Tensor", [=](Object& self, Tensor x) {
+          self.method(kOfTensor, [=](Object& self, Tensor x) {
             return group_norm(x, num_groups, self.tensor("weight"), self.tensor("bias"), eps);
           });
         });
@@ -175,7 +175,7 @@ void add_norm_layers() {
         "neighbouring channels. Krizhevsky et al., 2012.",
         [](Object& self, int64_t size, double alpha, double beta, double k) {
           expect_positive("size", size);
-          self.method("forward(Tensor x) -> Tensor", [=](Tensor x) {
+          self.method(kOfTensor, [=](Tensor x) {
             return local_response_norm(x, size, {.alpha = alpha, .beta = beta, .k = k});
           });
         });

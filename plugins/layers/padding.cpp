@@ -16,7 +16,7 @@ std::vector<int64_t> both_sides(Ints padding, int64_t n) {
 }
 
 void add_forward(Object& self, int64_t n, Ints padding, const char* mode, double value) {
-  self.method("forward(Tensor x) -> Tensor", [=, list = both_sides(padding, n)](Tensor x) {
+  self.method(kOfTensor, [=, list = both_sides(padding, n)](Tensor x) {
     if (x.dim() != n + 1 && x.dim() != n + 2) {
       fail("x has " + std::to_string(x.dim()) + " dimensions, expected " + std::to_string(n + 1) +
            " or " + std::to_string(n + 2));
@@ -25,7 +25,7 @@ void add_forward(Object& self, int64_t n, Ints padding, const char* mode, double
   });
 }
 
-void define(int64_t n, const char* name, const char* mode, const char* doc) {
+void add_padding(int64_t n, const char* name, const char* mode, const char* doc) {
   const std::string schema = name + std::to_string(n) + "d(int[] padding)";
   layer(schema.c_str(), doc,
         [=](Object& self, Ints padding) { add_forward(self, n, padding, mode, 0); });
@@ -35,18 +35,22 @@ void define(int64_t n, const char* name, const char* mode, const char* doc) {
 
 void add_padding_layers() {
   for (int64_t n = 1; n <= 3; ++n) {
-    define(n, "ZeroPad", "constant",
-           "x with borders of zeros. padding: one number, or two a dimension, the last dimension "
-           "first; negative ones cut off.");
-    define(n, "ReflectionPad", "reflect",
-           "x with borders that mirror it, its edge not repeated. padding: one number, or two a "
-           "dimension, the last dimension first.");
-    define(n, "ReplicationPad", "replicate",
-           "x with borders that repeat its edge. padding: one number, or two a dimension, the last "
-           "dimension first.");
-    define(n, "CircularPad", "circular",
-           "x with borders from its other end. padding: one number, or two a dimension, the last "
-           "dimension first.");
+    add_padding(
+        n, "ZeroPad", "constant",
+        "x with borders of zeros. padding: one number, or two a dimension, the last dimension "
+        "first; negative ones cut off.");
+    add_padding(
+        n, "ReflectionPad", "reflect",
+        "x with borders that mirror it, its edge not repeated. padding: one number, or two a "
+        "dimension, the last dimension first.");
+    add_padding(
+        n, "ReplicationPad", "replicate",
+        "x with borders that repeat its edge. padding: one number, or two a dimension, the last "
+        "dimension first.");
+    add_padding(
+        n, "CircularPad", "circular",
+        "x with borders from its other end. padding: one number, or two a dimension, the last "
+        "dimension first.");
     const std::string schema = "ConstantPad" + std::to_string(n) + "d(int[] padding, float value)";
     layer(schema.c_str(),
           "x with borders of value. padding: one number, or two a dimension, the last dimension "

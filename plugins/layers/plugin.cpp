@@ -56,21 +56,20 @@ void expect_probability(const char* option, double value) {
   }
 }
 
-std::string sizes_text(const Tensor& x) {
-  std::string text;
-  for (const int64_t size : x.sizes()) text += (text.empty() ? "" : ", ") + std::to_string(size);
-  return "[" + text + "]";
+void expect_reduction(const std::string& reduction, bool batchmean) {
+  if (reduction == "mean" || reduction == "sum" || reduction == "none") return;
+  if (batchmean && reduction == "batchmean") return;
+  fail("reduction is '" + reduction + "', expected mean, sum or none" +
+       (batchmean ? ", or batchmean" : ""));
 }
+
+std::string sizes_text(const Tensor& x) { return detail::sizes_text(x.sizes()); }
 
 std::vector<int64_t> for_each_dim(const char* option, Ints list, int64_t n, int64_t at_least) {
   bool fits = list.size() == 1 || int64_t(list.size()) == n;
-  std::string text;
-  for (const int64_t value : list) {
-    fits = fits && value >= at_least;
-    text += (text.empty() ? "" : ", ") + std::to_string(value);
-  }
+  for (const int64_t value : list) fits = fits && value >= at_least;
   if (!fits) {
-    fail(std::string(option) + " is [" + text + "], expected " +
+    fail(std::string(option) + " is " + detail::sizes_text(list) + ", expected " +
          (n == 1 ? "one number" : "one or " + std::to_string(n) + " numbers") + " of at least " +
          std::to_string(at_least));
   }

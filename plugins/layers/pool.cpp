@@ -54,10 +54,9 @@ void define_average(int64_t n) {
   const auto make = [n](Object& self, Ints kernel_size, Ints stride, Ints padding, bool ceil_mode,
                         bool count_include_pad, std::optional<int64_t> divisor_override) {
     if (divisor_override) expect_positive("divisor_override", *divisor_override);
-    self.method("forward(Tensor x) -> Tensor",
-                [=, o = Options(n, kernel_size, stride, padding)](Tensor x) {
-                  return average(n, x, o, ceil_mode, count_include_pad, divisor_override);
-                });
+    self.method(kOfTensor, [=, o = Options(n, kernel_size, stride, padding)](Tensor x) {
+      return average(n, x, o, ceil_mode, count_include_pad, divisor_override);
+    });
   };
   if (n > 1) {
     layer(
@@ -80,12 +79,12 @@ void define_max(int64_t n) {
   layer(
       ("MaxPool" + std::to_string(n) +
        "d(int[] kernel_size, int[] stride=[], int[] padding=[0], int[] "
-       "dilation=[1], bool ceil_mode=False, bool return_indices=False)")
+       "dilation=[1], bool return_indices=False, bool ceil_mode=False)")
           .c_str(),
       "The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size. "
       "return_indices: forward gives the indices too, as max_pool with indices does.",
-      [n](Object& self, Ints kernel_size, Ints stride, Ints padding, Ints dilation, bool ceil_mode,
-          bool return_indices) {
+      [n](Object& self, Ints kernel_size, Ints stride, Ints padding, Ints dilation,
+          bool return_indices, bool ceil_mode) {
         const Options o(n, kernel_size, stride, padding);
         const auto steps = for_each_dim("dilation", dilation, n, 1);
         if (return_indices) {
@@ -95,7 +94,7 @@ void define_max(int64_t n) {
           });
           return;
         }
-        self.method("forward(Tensor x) -> Tensor", [n, ceil_mode, o, dilation = steps](Tensor x) {
+        self.method(kOfTensor, [n, ceil_mode, o, dilation = steps](Tensor x) {
           return call(kMax[n - 1], x, o.kernel_size, o.stride, o.padding, dilation, ceil_mode);
         });
       });
@@ -114,7 +113,7 @@ void define_power_average(int64_t n) {
         const Options o(n, kernel_size, stride, 0);
         double count = 1;
         for (const int64_t k : o.kernel_size) count *= double(k);
-        self.method("forward(Tensor x) -> Tensor", [=](Tensor x) {
+        self.method(kOfTensor, [=](Tensor x) {
           if (std::isinf(norm_type)) {
             const double sign = norm_type > 0 ? 1 : -1;
             return call(kMax[n - 1], x.abs() * sign, o.kernel_size, o.stride, Ints(0), Ints(1),
@@ -140,10 +139,9 @@ void define_adaptive_average(int64_t n) {
         "The means of windows that together cover x [n, channels, ..], output_size of them; -1: as "
         "many as x has there.",
         [n](Object& self, Ints output_size) {
-          self.method("forward(Tensor x) -> Tensor",
-                      [=, size = adaptive_size(output_size, n)](Tensor x) {
-                        return kAdaptiveAvg[n - 1](x, size);
-                      });
+          self.method(kOfTensor, [=, size = adaptive_size(output_size, n)](Tensor x) {
+            return kAdaptiveAvg[n - 1](x, size);
+          });
         });
 }
 
@@ -162,8 +160,7 @@ void define_adaptive_max(int64_t n) {
             });
             return;
           }
-          self.method("forward(Tensor x) -> Tensor",
-                      [=](Tensor x) { return kAdaptiveMax[n - 1](x, size); });
+          self.method(kOfTensor, [=](Tensor x) { return kAdaptiveMax[n - 1](x, size); });
         });
 }
 
@@ -205,7 +202,7 @@ void define_fractional(int64_t n) {
             });
             return;
           }
-          self.method("forward(Tensor x) -> Tensor", [=](Tensor x) {
+          self.method(kOfTensor, [=](Tensor x) {
             return call(kFractional[n - 2], x, Ints(kernel), Ints(size), Floats(ratio));
           });
         });

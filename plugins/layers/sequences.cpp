@@ -137,7 +137,7 @@ void add_sequences() {
                    " computes a step from others; expected recurrent layers and layers of a step");
           }
           for (size_t i = 0; i < modules.size(); ++i) self.child(std::to_string(i), modules[i]);
-          self.method("forward(Tensor x) -> Tensor", [padding, take](Object& self, Tensor x) {
+          self.method(kOfTensor, [padding, take](Object& self, Tensor x) {
             return forward(self, x, padding, take);
           });
         });

@@ -23,7 +23,7 @@ std::vector<Tensor> solve_gradient(const Vjp& g, const Tensor& a, const Tensor&)
   return {g.needs(0) ? neg(matmul(gb, g.output().mT())) : Tensor(), gb};
 }
 
-void host_ops() {
+void host_equations() {
   op("_inv(Tensor a, bool check) -> (Tensor inverse, Tensor info)")
       .infer([](Tensor a, bool check) { return inv_metas(a, check); })
       .keeps_halves()
@@ -125,7 +125,7 @@ Pair least_squares(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 void equations() {
-  host_ops();
+  host_equations();
   op("inv(Tensor a) -> Tensor")
       .doc("The inverses of square matrices a [.., n, n]. Refuses singular ones.")
       .amp(Amp::float32)

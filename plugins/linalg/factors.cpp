@@ -112,7 +112,7 @@ Tensor qr_gradient(const Vjp& g, const Tensor& a, bool complete, double) {
   return cat({gx, matmul(q, gv)}, -1);
 }
 
-void host_ops() {
+void host_factors() {
   op("_cholesky(Tensor a, bool check) -> (Tensor l, Tensor info)")
       .infer([](Tensor a, bool check) { return cholesky_metas(a, check); })
       .keeps_halves()
@@ -193,7 +193,7 @@ Tensor solution_by_lu(const char* name, const Tensor& lu, const Tensor& pivots, 
 }
 
 void factors() {
-  host_ops();
+  host_factors();
   op("cholesky(Tensor a, bool upper=False) -> Tensor")
       .doc(
           "The triangle l with l l^T = a for symmetric positive definite matrices a [.., n, n]; "

@@ -74,7 +74,7 @@ Tensor svd_gradient(const Vjp& g, const Tensor& a, bool full) {
   return matmul(matmul(u, middle), vh);
 }
 
-void host_ops() {
+void host_spectra() {
   op("_eigh(Tensor a, bool upper) -> (Tensor eigenvalues, Tensor eigenvectors)")
       .infer([](Tensor a, bool) { return eigh_metas(a); })
       .keeps_halves()
@@ -125,7 +125,7 @@ bool is_upper(const char* op, const std::string& uplo) {
 }  // namespace
 
 void spectra() {
-  host_ops();
+  host_spectra();
   op("eigh(Tensor a, str uplo=\"L\") -> (Tensor eigenvalues, Tensor eigenvectors)")
       .doc(
           "The eigenvalues of symmetric matrices a [.., n, n] in ascending order, and their "

@@ -1,7 +1,7 @@
 // Adadelta (Zeiler, 2012), as PyTorch computes it.
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::adadelta {
 namespace {
 
 constexpr Slot kSquares{"square_avg"}, kDelta{"acc_delta"};
@@ -24,7 +24,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 }  // namespace
 
-void add_adadelta() {
+void add() {
   optimizer(
       "Adadelta(Tensor[] params, dynamic float lr=1.0, float rho=0.9, float eps=1e-6, dynamic "
       "float "
@@ -41,4 +41,4 @@ void add_adadelta() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::adadelta

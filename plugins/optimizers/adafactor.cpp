@@ -2,7 +2,7 @@
 // columns alone are kept.
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::adafactor {
 namespace {
 
 // The parameter's sizes, where the dimension `back` from the end is 1. A vector has no such state, so
@@ -59,7 +59,7 @@ void check_eps(Floats eps) {
 
 }  // namespace
 
-void add_adafactor() {
+void add() {
   optimizer(
       "Adafactor(Tensor[] params, dynamic float lr=1e-2, float beta2_decay=-0.8, float[] eps=[0, "
       "1e-3], float d=1, dynamic float weight_decay=0, bool maximize=False)",
@@ -83,4 +83,4 @@ void add_adafactor() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::adafactor

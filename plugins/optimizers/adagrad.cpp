@@ -1,7 +1,7 @@
 // Adagrad (Duchi et al., 2011), as PyTorch computes it.
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::adagrad {
 namespace {
 
 constexpr const char* kStep = "step";
@@ -75,7 +75,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 }  // namespace
 
-void add_adagrad() {
+void add() {
   optimizer(
       "Adagrad(Tensor[] params, dynamic float lr=1e-2, float lr_decay=0, dynamic float "
       "weight_decay=0, float initial_accumulator_value=0, float eps=1e-10, bool maximize=False)",
@@ -96,4 +96,4 @@ void add_adagrad() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::adagrad

@@ -2,7 +2,7 @@
 // amsgrad (Reddi et al., 2018), as PyTorch computes them.
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::adam {
 namespace {
 
 constexpr const char* kStep = "step";
@@ -88,7 +88,7 @@ void add(const char* schema, const char* doc, bool decoupled) {
 
 }  // namespace
 
-void add_adam() {
+void add() {
   add("Adam(Tensor[] params, dynamic float lr=1e-3, dynamic float[] betas=[0.9, 0.999], float "
       "eps=1e-8, dynamic float weight_decay=0, "
       "bool amsgrad=False, bool maximize=False)",
@@ -104,4 +104,4 @@ void add_adam() {
       /*decoupled=*/true);
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::adam

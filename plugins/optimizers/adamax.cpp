@@ -1,7 +1,7 @@
 // Adamax (Kingma and Ba, 2015, algorithm 2), as PyTorch computes it.
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::adamax {
 namespace {
 
 constexpr Slot kAverage{"exp_avg"}, kNorm{"exp_inf"};
@@ -26,7 +26,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 }  // namespace
 
-void add_adamax() {
+void add() {
   optimizer(
       "Adamax(Tensor[] params, dynamic float lr=2e-3, dynamic float[] betas=[0.9, 0.999], float "
       "eps=1e-8, dynamic float weight_decay=0, bool maximize=False)",
@@ -43,4 +43,4 @@ void add_adamax() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::adamax

@@ -1,7 +1,7 @@
 // Averaged SGD (Polyak and Juditsky, 1992), as PyTorch computes it.
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::asgd {
 namespace {
 
 constexpr Slot kAverage{"ax"},
@@ -30,7 +30,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 }  // namespace
 
-void add_asgd() {
+void add() {
   optimizer(
       "ASGD(Tensor[] params, dynamic float lr=1e-2, float lambd=1e-4, float alpha=0.75, float "
       "t0=1e6, dynamic float weight_decay=0, bool maximize=False)",
@@ -48,4 +48,4 @@ void add_asgd() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::asgd

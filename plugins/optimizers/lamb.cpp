@@ -1,7 +1,7 @@
 // LAMB (You et al., 2020, algorithm 2): Adam with a rate for each parameter by its norm.
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::lamb {
 namespace {
 
 constexpr Slot kAverage{"exp_avg"}, kSquares{"exp_avg_sq"};
@@ -26,7 +26,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 }  // namespace
 
-void add_lamb() {
+void add() {
   optimizer(
       "LAMB(Tensor[] params, dynamic float lr=1e-3, dynamic float[] betas=[0.9, 0.999], float "
       "eps=1e-6, dynamic float weight_decay=0, bool maximize=False)",
@@ -43,4 +43,4 @@ void add_lamb() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::lamb

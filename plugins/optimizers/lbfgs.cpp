@@ -8,7 +8,7 @@
 
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::lbfgs {
 namespace {
 
 struct Options {
@@ -348,7 +348,7 @@ std::shared_ptr<States> make_memory(Object& self, int64_t history_size) {
 
 }  // namespace
 
-void add_lbfgs() {
+void add() {
   optimizer(
       "LBFGS(Tensor[] params, float lr=1, int max_iter=20, int? max_eval=None, float "
       "tolerance_grad=1e-7, float tolerance_change=1e-9, int history_size=100, str? "
@@ -393,4 +393,4 @@ void add_lbfgs() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::lbfgs

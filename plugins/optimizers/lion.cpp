@@ -1,7 +1,7 @@
 // Lion (Chen et al., 2023, program 1): steps of one size along the sign of an average.
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::lion {
 namespace {
 
 constexpr Slot kAverage{"exp_avg"};
@@ -24,7 +24,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 }  // namespace
 
-void add_lion() {
+void add() {
   optimizer(
       "Lion(Tensor[] params, dynamic float lr=1e-4, dynamic float[] betas=[0.9, 0.99], dynamic "
       "float "
@@ -39,4 +39,4 @@ void add_lion() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::lion

@@ -1,7 +1,7 @@
 // Muon (Keller Jordan, 2024), as PyTorch computes it, for matrices.
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::muon {
 namespace {
 
 constexpr Slot kBuffer{"momentum_buffer"};
@@ -37,7 +37,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 }  // namespace
 
-void add_muon() {
+void add() {
   optimizer(
       "Muon(Tensor[] params, dynamic float lr=1e-3, dynamic float weight_decay=0.1, dynamic "
       "float momentum=0.95, bool nesterov=True, float[] ns_coefficients=[3.4445, -4.775, 2.0315], "
@@ -71,4 +71,4 @@ void add_muon() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::muon

@@ -1,7 +1,7 @@
 // NAdam (Dozat, 2016), as PyTorch computes it.
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::nadam {
 namespace {
 
 // A product of numbers, at first 1; of one element, as the count.
@@ -32,7 +32,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 }  // namespace
 
-void add_nadam() {
+void add() {
   optimizer(
       "NAdam(Tensor[] params, dynamic float lr=2e-3, dynamic float[] betas=[0.9, 0.999], float "
       "eps=1e-8, dynamic float weight_decay=0, float momentum_decay=4e-3, bool "
@@ -51,4 +51,4 @@ void add_nadam() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::nadam

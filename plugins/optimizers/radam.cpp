@@ -1,7 +1,7 @@
 // RAdam (Liu et al., 2020), as PyTorch computes it.
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::radam {
 namespace {
 
 constexpr Slot kAverage{"exp_avg"}, kSquares{"exp_avg_sq"};
@@ -27,7 +27,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 }  // namespace
 
-void add_radam() {
+void add() {
   optimizer(
       "RAdam(Tensor[] params, dynamic float lr=1e-3, dynamic float[] betas=[0.9, 0.999], float "
       "eps=1e-8, dynamic float weight_decay=0, bool decoupled_weight_decay=False, bool "
@@ -46,4 +46,4 @@ void add_radam() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::radam

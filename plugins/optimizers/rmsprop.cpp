@@ -1,7 +1,7 @@
 // RMSprop (Tieleman and Hinton, 2012), as PyTorch computes it.
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::rmsprop {
 namespace {
 
 constexpr Slot kSquares{"square_avg"}, kBuffer{"momentum_buffer"}, kAverage{"grad_avg"};
@@ -33,7 +33,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 }  // namespace
 
-void add_rmsprop() {
+void add() {
   optimizer(
       "RMSprop(Tensor[] params, dynamic float lr=1e-2, float alpha=0.99, float eps=1e-8, dynamic "
       "float weight_decay=0, dynamic float momentum=0, bool centered=False, bool maximize=False)",
@@ -53,4 +53,4 @@ void add_rmsprop() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::rmsprop

@@ -1,7 +1,7 @@
 // Rprop (Riedmiller and Braun, 1993), as PyTorch computes it.
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::rprop {
 namespace {
 
 constexpr Slot kBefore{"prev"},
@@ -42,7 +42,7 @@ void check_step_sizes(const Floats& sizes) {
 
 }  // namespace
 
-void add_rprop() {
+void add() {
   optimizer(
       "Rprop(Tensor[] params, dynamic float lr=1e-2, float[] etas=[0.5, 1.2], float[] "
       "step_sizes=[1e-6, 50], bool maximize=False)",
@@ -62,4 +62,4 @@ void add_rprop() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::rprop

@@ -2,7 +2,7 @@
 // buffer).
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::sgd {
 namespace {
 
 constexpr const char* kBuffer = "momentum_buffer";
@@ -78,7 +78,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 }  // namespace
 
-void add_sgd() {
+void add() {
   optimizer(
       "SGD(Tensor[] params, dynamic float lr=1e-3, dynamic float momentum=0, float dampening=0, "
       "dynamic "
@@ -104,4 +104,4 @@ void add_sgd() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::sgd

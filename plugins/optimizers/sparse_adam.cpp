@@ -2,7 +2,7 @@
 // change that a gradient has.
 #include "state.h"
 
-namespace optimizers {
+namespace optimizers::sparse_adam {
 namespace {
 
 constexpr const char* kStep = "step";
@@ -58,7 +58,7 @@ void step(const Object& self, const States& states, const Tensor& found_inf) {
 
 }  // namespace
 
-void add_sparse_adam() {
+void add() {
   optimizer(
       "SparseAdam(Tensor[] params, dynamic float lr=1e-3, dynamic float[] betas=[0.9, 0.999], "
       "float eps=1e-8, bool maximize=False)",
@@ -76,4 +76,4 @@ void add_sparse_adam() {
       });
 }
 
-}  // namespace optimizers
+}  // namespace optimizers::sparse_adam

@@ -42,12 +42,6 @@ void expect_betas(Object& self, const Floats& betas) {
               [](Object&, Floats later) { check_betas(later); });
 }
 
-std::string sizes_text(Ints sizes) {
-  std::string text;
-  for (const int64_t size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
-  return "[" + text + "]";
-}
-
 void refuse_row_sparse(const Tensor& gradient, const char* who) {
   fail("a gradient of " + sizes_text(gradient) + " is row-sparse, which " + who +
        " not take; SparseAdam, Adagrad without weight_decay, and SGD without momentum and "

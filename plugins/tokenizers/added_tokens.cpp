@@ -11,7 +11,7 @@ namespace {
 using files::printable;
 
 // A search compares at most so many bytes at each place of a text.
-constexpr size_t kMostBytes = 4096;
+constexpr size_t kMostTokenBytes = 4096;
 constexpr size_t kNowhere = SIZE_MAX;
 
 AddedToken read(Fields fields, const Vocabulary& vocabulary) {
@@ -24,8 +24,9 @@ AddedToken read(Fields fields, const Vocabulary& vocabulary) {
   token.normalized = fields.flag("normalized");
   token.special = fields.flag("special");
   fields.finish();
-  if (token.content.empty() || token.content.size() > kMostBytes) {
-    fields.refuse("the content has {} bytes, expected 1 to {}", token.content.size(), kMostBytes);
+  if (token.content.empty() || token.content.size() > kMostTokenBytes) {
+    fields.refuse("the content has {} bytes, expected 1 to {}", token.content.size(),
+                  kMostTokenBytes);
   }
   const int64_t own = vocabulary.find(token.content);
   std::string_view other;
@@ -97,9 +98,9 @@ AddedTokens::AddedTokens(std::vector<Fields> list, const Vocabulary& vocabulary,
     }
     token.form = token.content;
     if (token.normalized && normalizer) normalizer(&token.form);
-    if (token.form.empty() || token.form.size() > kMostBytes) {
+    if (token.form.empty() || token.form.size() > kMostTokenBytes) {
       fields.refuse("'{}' has {} bytes when it is normalized, expected 1 to {}",
-                    printable(token.content), token.form.size(), kMostBytes);
+                    printable(token.content), token.form.size(), kMostTokenBytes);
     }
     (token.normalized ? normalized_ : plain_).push_back({token.form, tokens_.size()});
     by_content_.push_back(tokens_.size());

@@ -10,7 +10,7 @@
 namespace tenon::tokenizers {
 namespace {
 
-constexpr char kTypes[] =
+constexpr char kDecoderTypes[] =
     "Sequence, ByteLevel, WordPiece, BPEDecoder, Metaspace, ByteFallback, Fuse, Replace, Strip";
 constexpr char kUnreadable[] = "\xef\xbf\xbd";  // U+FFFD
 
@@ -95,7 +95,7 @@ Decoder read_bpe(Fields* fields) {
   };
 }
 
-Decoder read_metaspace(Fields* fields) {
+Decoder read_decoder_metaspace(Fields* fields) {
   const Character replacement = fields->character("replacement");
   const bool prepended = read_prepend_scheme(fields) != PrependScheme::kNever;
   fields->flag("split", true);
@@ -155,7 +155,7 @@ void fuse(Parts* parts) {
   *parts = {std::move(all)};
 }
 
-Decoder read_replace(Fields* fields) {
+Decoder read_decoder_replace(Fields* fields) {
   const Pattern pattern = Pattern::read(fields, "pattern");
   const std::string content = fields->text("content");
   return [=](Parts* parts) {
@@ -168,7 +168,7 @@ Decoder read_replace(Fields* fields) {
 }
 
 // Takes at most `start` characters of a kind from the beginning of each part, `stop` from its end.
-Decoder read_strip(Fields* fields) {
+Decoder read_decoder_strip(Fields* fields) {
   constexpr int64_t kMost = 1 << 20;
   std::string content;
   append(&content, fields->character("content"));
@@ -187,7 +187,7 @@ Decoder read_strip(Fields* fields) {
   };
 }
 
-Decoder read_sequence(Fields* fields) {
+Decoder read_decoder_sequence(Fields* fields) {
   std::vector<Decoder> list;
   for (const Fields& item : fields->objects("decoders")) list.push_back(read_decoder(item));
   return [list = std::move(list)](Parts* parts) {
@@ -195,27 +195,27 @@ Decoder read_sequence(Fields* fields) {
   };
 }
 
-Decoder read_by_type(Fields* fields) {
+Decoder read_decoder_by_type(Fields* fields) {
   const std::string type = fields->type();
-  if (type == "Sequence") return read_sequence(fields);
+  if (type == "Sequence") return read_decoder_sequence(fields);
   if (type == "ByteLevel") {
     for (const char* name : {"add_prefix_space", "trim_offsets", "use_regex"}) fields->skip(name);
     return decode_bytes;
   }
   if (type == "WordPiece") return read_word_piece(fields);
   if (type == "BPEDecoder") return read_bpe(fields);
-  if (type == "Metaspace") return read_metaspace(fields);
+  if (type == "Metaspace") return read_decoder_metaspace(fields);
   if (type == "ByteFallback") return decode_fallback;
   if (type == "Fuse") return fuse;
-  if (type == "Replace") return read_replace(fields);
-  if (type == "Strip") return read_strip(fields);
-  fields->refuse_type(type, kTypes);
+  if (type == "Replace") return read_decoder_replace(fields);
+  if (type == "Strip") return read_decoder_strip(fields);
+  fields->refuse_type(type, kDecoderTypes);
 }
 
 }  // namespace
 
 Decoder read_decoder(Fields fields) {
-  Decoder decoder = read_by_type(&fields);
+  Decoder decoder = read_decoder_by_type(&fields);
   fields.finish();
   return decoder;
 }

@@ -15,7 +15,7 @@ using files::printable;
 using files::raise;
 using nlohmann::json;
 
-constexpr uint64_t kMostBytes = uint64_t{128} << 20;
+constexpr uint64_t kMostFileBytes = uint64_t{128} << 20;
 constexpr size_t kMostDepth = 32;
 constexpr size_t kMostValues = size_t{1} << 19;  // in the tree
 constexpr int64_t kMostId = INT32_MAX;
@@ -191,8 +191,9 @@ Document parse_document(const std::string& path, std::string_view text) {
 
 Document read_document(const std::string& path) {
   const files::InputFile file(path);
-  if (file.size() > kMostBytes) {
-    raise(TN_DATA_LOSS, "{}: has {} bytes; a tokenizer may have {}", path, file.size(), kMostBytes);
+  if (file.size() > kMostFileBytes) {
+    raise(TN_DATA_LOSS, "{}: has {} bytes; a tokenizer may have {}", path, file.size(),
+          kMostFileBytes);
   }
   return parse_document(path, file.read_all());
 }

@@ -11,7 +11,7 @@
 namespace tenon::tokenizers {
 namespace {
 
-constexpr char kTypes[] =
+constexpr char kNormalizerTypes[] =
     "Sequence, NFC, NFD, NFKC, NFKD, Lowercase, Strip, StripAccents, BertNormalizer, Replace, "
     "Prepend, ByteLevel";
 
@@ -86,7 +86,7 @@ void set_ideographs_apart(std::string* text) {
   });
 }
 
-Normalizer read_bert(Fields* fields) {
+Normalizer read_bert_normalizer(Fields* fields) {
   const bool cleans = fields->flag("clean_text"), apart = fields->flag("handle_chinese_chars"),
              lowers = fields->flag("lowercase"), strips = fields->flag("strip_accents", lowers);
   const Form decomposed(icu::Normalizer2::getNFDInstance);
@@ -101,7 +101,7 @@ Normalizer read_bert(Fields* fields) {
   };
 }
 
-Normalizer read_sequence(Fields* fields) {
+Normalizer read_normalizer_sequence(Fields* fields) {
   std::vector<Normalizer> list;
   for (const Fields& item : fields->objects("normalizers")) list.push_back(read_normalizer(item));
   return [list = std::move(list)](std::string* text) {
@@ -109,7 +109,7 @@ Normalizer read_sequence(Fields* fields) {
   };
 }
 
-Normalizer read_replace(Fields* fields) {
+Normalizer read_normalizer_replace(Fields* fields) {
   const Pattern pattern = Pattern::read(fields, "pattern");
   const std::string content = fields->text("content");
   return [=](std::string* text) { *text = pattern.replaced(*text, content); };
@@ -122,32 +122,32 @@ Normalizer read_prepend(Fields* fields) {
   };
 }
 
-Normalizer read_strip(Fields* fields) {
+Normalizer read_normalizer_strip(Fields* fields) {
   const bool left = fields->flag("strip_left"), right = fields->flag("strip_right");
   return [=](std::string* text) { strip(text, left, right); };
 }
 
-Normalizer read_by_type(Fields* fields) {
+Normalizer read_normalizer_by_type(Fields* fields) {
   const std::string type = fields->type();
-  if (type == "Sequence") return read_sequence(fields);
+  if (type == "Sequence") return read_normalizer_sequence(fields);
   if (type == "NFC") return Form(icu::Normalizer2::getNFCInstance);
   if (type == "NFD") return Form(icu::Normalizer2::getNFDInstance);
   if (type == "NFKC") return Form(icu::Normalizer2::getNFKCInstance);
   if (type == "NFKD") return Form(icu::Normalizer2::getNFKDInstance);
   if (type == "Lowercase") return lower;
-  if (type == "Strip") return read_strip(fields);
+  if (type == "Strip") return read_normalizer_strip(fields);
   if (type == "StripAccents") return [](std::string* text) { remove_where(text, is_mark); };
-  if (type == "BertNormalizer") return read_bert(fields);
-  if (type == "Replace") return read_replace(fields);
+  if (type == "BertNormalizer") return read_bert_normalizer(fields);
+  if (type == "Replace") return read_normalizer_replace(fields);
   if (type == "Prepend") return read_prepend(fields);
   if (type == "ByteLevel") return [](std::string* text) { *text = bytes_as_characters(*text); };
-  fields->refuse_type(type, kTypes);
+  fields->refuse_type(type, kNormalizerTypes);
 }
 
 }  // namespace
 
 Normalizer read_normalizer(Fields fields) {
-  Normalizer normalizer = read_by_type(&fields);
+  Normalizer normalizer = read_normalizer_by_type(&fields);
   fields.finish();
   return normalizer;
 }

@@ -6,10 +6,10 @@ namespace tenon::tokenizers {
 namespace {
 
 using files::printable;
-using Parts = std::vector<TemplatePart>;
+using TemplateParts = std::vector<TemplatePart>;
 
 constexpr size_t kMostAdded = 4096;
-constexpr char kTypes[] =
+constexpr char kPostProcessorTypes[] =
     "Sequence, TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel";
 
 // ["[SEP]", 102]
@@ -22,7 +22,7 @@ Ids read_pair(Fields* fields, const char* name) {
   return {value[1].get<int64_t>()};
 }
 
-PostProcessor read_bert(Fields* fields) {
+PostProcessor read_bert_post_processor(Fields* fields) {
   const Ids sep = read_pair(fields, "sep"), cls = read_pair(fields, "cls");
   return {{{-1, cls, 0}, {0, {}, 0}, {-1, sep, 0}},
           {{-1, cls, 0}, {0, {}, 0}, {-1, sep, 0}, {1, {}, 1}, {-1, sep, 1}}};
@@ -60,9 +60,9 @@ TemplatePart read_special(Fields fields, Fields specials) {
   return part;
 }
 
-Parts read_parts(Fields* fields, const char* name, int texts) {
+TemplateParts read_parts(Fields* fields, const char* name, int texts) {
   const Fields specials = fields->object("special_tokens");
-  Parts parts;
+  TemplateParts parts;
   size_t added = 0;
   for (Fields& item : fields->objects(name)) {
     parts.push_back(item.has("Sequence") ? read_text(item.object("Sequence"))
@@ -84,7 +84,7 @@ PostProcessor read_template(Fields* fields) {
   return {read_parts(fields, "single", 1), read_parts(fields, "pair", 2)};
 }
 
-PostProcessor read_sequence(Fields* fields) {
+PostProcessor read_post_processor_sequence(Fields* fields) {
   PostProcessor found;
   bool is_found = false;
   for (Fields& item : fields->objects("processors")) {
@@ -98,23 +98,23 @@ PostProcessor read_sequence(Fields* fields) {
   return found;
 }
 
-PostProcessor read_by_type(Fields* fields) {
+PostProcessor read_post_processor_by_type(Fields* fields) {
   const std::string type = fields->type();
-  if (type == "Sequence") return read_sequence(fields);
+  if (type == "Sequence") return read_post_processor_sequence(fields);
   if (type == "TemplateProcessing") return read_template(fields);
-  if (type == "BertProcessing") return read_bert(fields);
+  if (type == "BertProcessing") return read_bert_post_processor(fields);
   if (type == "RobertaProcessing") return read_roberta(fields);
   if (type == "ByteLevel") {  // which changes places in the text alone
     for (const char* name : {"add_prefix_space", "trim_offsets", "use_regex"}) fields->skip(name);
     return {};
   }
-  fields->refuse_type(type, kTypes);
+  fields->refuse_type(type, kPostProcessorTypes);
 }
 
 }  // namespace
 
 PostProcessor read_post_processor(Fields fields) {
-  PostProcessor processor = read_by_type(&fields);
+  PostProcessor processor = read_post_processor_by_type(&fields);
   fields.finish();
   return processor;
 }

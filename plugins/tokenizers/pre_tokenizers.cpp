@@ -8,7 +8,7 @@
 namespace tenon::tokenizers {
 namespace {
 
-constexpr char kTypes[] =
+constexpr char kPreTokenizerTypes[] =
     "Sequence, ByteLevel, Whitespace, WhitespaceSplit, BertPreTokenizer, Punctuation, Digits, "
     "Split, CharDelimiterSplit, Metaspace";
 
@@ -130,7 +130,7 @@ PreTokenizer read_split(Fields* fields) {
   };
 }
 
-PreTokenizer read_metaspace(Fields* fields) {
+PreTokenizer read_pre_tokenizer_metaspace(Fields* fields) {
   const Character replacement = fields->character("replacement");
   const PrependScheme scheme = read_prepend_scheme(fields);
   const bool cuts = fields->flag("split", true);
@@ -157,7 +157,7 @@ PreTokenizer read_metaspace(Fields* fields) {
   };
 }
 
-PreTokenizer read_sequence(Fields* fields) {
+PreTokenizer read_pre_tokenizer_sequence(Fields* fields) {
   std::vector<PreTokenizer> list;
   for (const Fields& item : fields->objects("pretokenizers")) {
     list.push_back(read_pre_tokenizer(item));
@@ -176,9 +176,9 @@ PreTokenizer bert() {
   };
 }
 
-PreTokenizer read_by_type(Fields* fields) {
+PreTokenizer read_pre_tokenizer_by_type(Fields* fields) {
   const std::string type = fields->type();
-  if (type == "Sequence") return read_sequence(fields);
+  if (type == "Sequence") return read_pre_tokenizer_sequence(fields);
   if (type == "ByteLevel") return read_byte_level(fields);
   if (type == "Whitespace") {
     return [](Pieces* pieces) { cut(pieces, Behavior::kRemoved, cut_at_words); };
@@ -194,8 +194,8 @@ PreTokenizer read_by_type(Fields* fields) {
   }
   if (type == "Split") return read_split(fields);
   if (type == "CharDelimiterSplit") return read_delimiter(fields);
-  if (type == "Metaspace") return read_metaspace(fields);
-  fields->refuse_type(type, kTypes);
+  if (type == "Metaspace") return read_pre_tokenizer_metaspace(fields);
+  fields->refuse_type(type, kPreTokenizerTypes);
 }
 
 }  // namespace
@@ -227,7 +227,7 @@ PrependScheme read_prepend_scheme(Fields* fields) {
 }
 
 PreTokenizer read_pre_tokenizer(Fields fields) {
-  PreTokenizer pre_tokenizer = read_by_type(&fields);
+  PreTokenizer pre_tokenizer = read_pre_tokenizer_by_type(&fields);
   fields.finish();
   return pre_tokenizer;
 }

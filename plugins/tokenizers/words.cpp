@@ -12,7 +12,7 @@ using files::printable;
 using files::raise;
 
 constexpr size_t kMostToken = 4096;  // so many bytes are looked at, at each place of a word
-constexpr char kTypes[] = "BPE, WordPiece, WordLevel";
+constexpr char kModelTypes[] = "BPE, WordPiece, WordLevel";
 
 // The id of a piece that is no token.
 class Unknown {
@@ -131,7 +131,7 @@ std::unique_ptr<Model> read_model(Fields fields, Document* document) {
   if (type.empty() && fields.has("max_input_chars_per_word")) type = "WordPiece";
   if (type.empty()) fields.refuse("the field 'type' is missing");
   if (type != "BPE" && type != "WordPiece" && type != "WordLevel") {
-    fields.refuse_type(type, kTypes);
+    fields.refuse_type(type, kModelTypes);
   }
   if (document->vocab_is_list) fields.refuse("vocab is a list, expected an object");
   if (!document->has_vocab) fields.refuse("the field 'vocab' is missing");

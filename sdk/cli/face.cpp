@@ -11,57 +11,6 @@
 namespace tenon::cli {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(' ');
-  if (first == text.npos) return "";
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-// At commas outside of brackets and strings.
-std::vector<std::string_view> parts(std::string_view list) {
-  std::vector<std::string_view> all;
-  size_t begin = 0;
-  int depth = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < list.size(); ++i) {
-    const char c = list[i];
-    if (c == '"' && (i == 0 || list[i - 1] != '\\')) quoted = !quoted;
-    if (quoted) continue;
-    if (c == '[' || c == '(') ++depth;
-    if (c == ']' || c == ')') --depth;
-    if (c == ',' && depth == 0) {
-      all.push_back(trimmed(list.substr(begin, i - begin)));
-      begin = i + 1;
-    }
-  }
-  if (!trimmed(list.substr(begin)).empty()) all.push_back(trimmed(list.substr(begin)));
-  return all;
-}
-
-// Names that C++ or the face keeps for itself get an underscore.
-std::string spelled(std::string_view name) {
-  const bool taken = is_keyword(name) || name == "options" || name == "self";
-  return std::string(name) + (taken ? "_" : "");
-}
-
-FaceArgument parse_argument(std::string_view text) {
-  FaceArgument argument;
-  const size_t equals = text.find('=');
-  std::string_view head = trimmed(text.substr(0, equals));
-  if (equals != text.npos) argument.fallback = trimmed(text.substr(equals + 1));
-  constexpr std::string_view kDynamic = "dynamic ";
-  if (head.starts_with(kDynamic)) head.remove_prefix(kDynamic.size());
-  const size_t space = head.rfind(' ');
-  argument.name = spelled(head.substr(space + 1));
-  argument.type = head.substr(0, space);
-  if (const size_t open = argument.type.find('('); open != std::string::npos) {
-    const size_t close = argument.type.find(')', open);
-    argument.written = argument.type[close - 1] == '!';
-    argument.type.erase(open, close - open + 1);
-  }
-  return argument;
-}
-
 // "max_pool2d" to "MaxPool2dOptions"; layers are so already.
 std::string options_name(std::string_view name) {
   std::string text;
@@ -105,58 +54,7 @@ std::string joined_values(const std::vector<std::string>& values, std::string_vi
   return text;
 }
 
-size_t width(std::string_view text) {
-  return size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 }  // namespace
-
-bool is_keyword(std::string_view name) {
-  static constexpr std::string_view kKeywords[] = {
-      "alignas",   "alignof",  "and",       "and_eq",    "asm",       "auto",     "bitand",
-      "bitor",     "bool",     "break",     "case",      "catch",     "char",     "char8_t",
-      "class",     "compl",    "concept",   "const",     "continue",  "decltype", "default",
-      "delete",    "do",       "double",    "else",      "enum",      "explicit", "export",
-      "extern",    "false",    "float",     "for",       "friend",    "goto",     "if",
-      "inline",    "int",      "long",      "mutable",   "namespace", "new",      "noexcept",
-      "not",       "not_eq",   "nullptr",   "operator",  "or",        "or_eq",    "private",
-      "protected", "public",   "register",  "requires",  "return",    "short",    "signed",
-      "sizeof",    "static",   "struct",    "switch",    "template",  "this",     "throw",
-      "true",      "try",      "typedef",   "typeid",    "typename",  "union",    "unsigned",
-      "using",     "virtual",  "void",      "volatile",  "wchar_t",   "while",    "xor",
-      "xor_eq",    "co_await", "constexpr", "consteval", "constinit"};
-  return std::ranges::find(kKeywords, name) != std::end(kKeywords);
-}
-
-FaceSchema parse_face_schema(std::string_view text) {
-  FaceSchema schema;
-  const size_t open = text.find('('), arrow = text.rfind(" -> ");
-  // A default may be a string that has an arrow in it: what follows the arrow of results has none.
-  const bool gives = arrow != text.npos && text.find('"', arrow) == text.npos;
-  const size_t close = text.rfind(')', gives ? arrow : text.npos);
-  schema.name = text.substr(0, open);
-  if (gives) schema.results = text.substr(arrow + 4);
-  for (std::string_view part : parts(text.substr(open + 1, close - open - 1)))
-    schema.arguments.push_back(parse_argument(part));
-  return schema;
-}
-
-std::string comment_lines(std::string_view text, std::string_view indent) {
-  std::string lines, line;
-  const auto flush = [&] {
-    lines += fmt::format("{}// {}\n", indent, line);
-    line.clear();
-  };
-  while (!text.empty()) {
-    const size_t space = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, space);
-    if (!line.empty() && width(line) + 1 + width(word) + indent.size() + 3 > 100) flush();
-    line += (line.empty() ? "" : " ") + std::string(word);
-    text.remove_prefix(std::min(space + 1, text.size()));
-  }
-  if (!line.empty()) flush();
-  return lines;
-}
 
 // Where the parts of a parameter list end: required ones, optional tensors behind them, and
 // defaults that are positional; what follows is named.
@@ -243,7 +141,7 @@ std::string FaceWriter::result(const FaceEntry& entry) const {
   };
   if (results.front() != '(') return one(results);
   std::vector<std::string> types;
-  for (std::string_view part : parts(std::string_view(results).substr(1, results.size() - 2)))
+  for (std::string_view part : parts_of(std::string_view(results).substr(1, results.size() - 2)))
     types.push_back(one(part));
   if (types.size() == 1) return types[0];
   return "std::tuple<" + joined_values(types, ", ") + ">";
@@ -335,6 +233,7 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
     function(with(parameters(entry, 0, shape.positional, true),
                   "const " + struct_name + "& options = {}"),
              call(entry, values));
+    if (entry.kind != FaceEntry::Kind::op) text += by_place(entry);
     if (!shape.by_name_too) return text;
   } else {
     if (entry.plain < shape.all) {
@@ -348,6 +247,10 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
     } else {
       function(parameters(entry, 0, shape.all, true), call(entry, values));
     }
+    if (has_separate_sizes(entry, 0)) {
+      text += fmt::format("{} {{ return {}({}Ints({}...)); }}\n", separate_sizes(entry, 0, name),
+                          name, prefix_, arguments[0].name);
+    }
     if (!shape.by_name_too) return text;
     text += options(&struct_name, entry, shape.required);
   }
@@ -359,6 +262,46 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
   function(named_parameters(entry, 0, is_op ? "O" : struct_name),
            call(entry, named_values(entry, arguments[0].name)));
   return text;
+}
+
+// The function of a layer or an optimizer whose options stand by their places: the first of them is of
+// a type that is deduced, so that braces are the options by name.
+std::string FaceWriter::by_place(const FaceEntry& entry) const {
+  const auto& arguments = entry.schema.arguments;
+  const size_t first = Shape(entry).required;
+  std::string its_type = type(entry, arguments[first]);
+  if (its_type == "const " + prefix_ + "Tensor&") its_type = prefix_ + "Tensor";
+  if (its_type == "const " + prefix_ + "IntsOrText&") its_type = prefix_ + "IntsOrText";
+  if (its_type.starts_with("const ")) return "";  // a list of objects
+  std::vector<std::string> list = {"const P& " + arguments[first].name}, values;
+  if (first > 0) list.insert(list.begin(), parameters(entry, 0, first, false));
+  if (first + 1 < arguments.size())
+    list.push_back(parameters(entry, first + 1, arguments.size(), true));
+  for (size_t i = 0; i < arguments.size(); ++i)
+    values.push_back(i == first ? its_type + "(" + arguments[i].name + ")" : arguments[i].name);
+  return fmt::format("template <{}detail::Placed<{}> P>\n{} {}({}) {{ {} }}\n", prefix_, its_type,
+                     result(entry), spelled(entry.schema.name), joined_values(list, ", "),
+                     call(entry, values));
+}
+
+// Is the argument at `place` the last, a list of sizes or dimensions? Then these may stand without
+// braces: reshape(3, 4). Behind those of a function a dtype and a device may follow, for which they have
+// the defaults.
+bool FaceWriter::has_separate_sizes(const FaceEntry& entry, size_t place) const {
+  const auto& arguments = entry.schema.arguments;
+  if (arguments.size() <= place || arguments[place].type != "int[]" ||
+      !arguments[place].fallback.empty())
+    return false;
+  const auto next = arguments.begin() + ptrdiff_t(place) + 1;
+  return place > 0 ? next == arguments.end()
+                   : std::all_of(next, arguments.end(), is_dtype_or_device);
+}
+// `name`(sizes...), without what follows it.
+std::string FaceWriter::separate_sizes(const FaceEntry& entry, size_t place,
+                                       const std::string& name) const {
+  return fmt::format(
+      "template <{}detail::WholeNumber... N>\nrequires(sizeof...(N) > 1) {} {}(N... {})", prefix_,
+      result(entry), name, entry.schema.arguments[place].name);
 }
 
 // What is required from `first` on, and options of this type.
@@ -423,6 +366,8 @@ std::string FaceWriter::method_declaration(const FaceEntry& entry) const {
     text += fmt::format("  template <std::same_as<{0}> O = {0}>\n  {1} {2}({3}) const;\n", options,
                         result(entry), spelled(entry.schema.name), named_parameters(entry, 1, "O"));
   }
+  if (has_separate_sizes(entry, 1))
+    text += separate_sizes(entry, 1, spelled(entry.schema.name)) + " const;\n";
   return text;
 }
 
@@ -440,6 +385,12 @@ std::string FaceWriter::method_definition(const FaceEntry& entry) const {
         "template <std::same_as<{}> O>\ninline {} TensorMethods::{}({}) const {{ {} }}\n", options,
         result(entry), spelled(entry.schema.name), named_parameters(entry, 1, "O"),
         call(entry, named_values(entry, "self()")));
+  }
+  if (has_separate_sizes(entry, 1)) {
+    const std::string name = spelled(entry.schema.name);
+    text += fmt::format("{} const {{ return {}(Ints({}...)); }}\n",
+                        separate_sizes(entry, 1, "TensorMethods::" + name), name,
+                        entry.schema.arguments[1].name);
   }
   return text;
 }

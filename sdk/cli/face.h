@@ -9,6 +9,11 @@
 
 namespace tenon::cli {
 
+// A list cut at its commas outside of brackets and strings.
+std::vector<std::string_view> parts_of(std::string_view list);
+// A name as C++ can have it: one that C++ or the face keeps for itself gets an underscore.
+std::string spelled(std::string_view name);
+
 // An argument of a schema, as its normalized text has it.
 struct FaceArgument {
   std::string type;      // "int[]", "Tensor?": without "dynamic" and without "(a!)"
@@ -63,6 +68,9 @@ class FaceWriter {
   std::string result(const FaceEntry& entry) const;
   std::string parameters(const FaceEntry& entry, size_t first, size_t last, bool defaults) const;
   std::string parameter(const FaceEntry& entry, size_t i, bool with_default) const;
+  std::string by_place(const FaceEntry& entry) const;
+  bool has_separate_sizes(const FaceEntry& entry, size_t place) const;
+  std::string separate_sizes(const FaceEntry& entry, size_t place, const std::string& name) const;
   std::string named_parameters(const FaceEntry& entry, size_t first,
                                const std::string& options_type) const;
   std::vector<std::string> named_values(const FaceEntry& entry, const std::string& first) const;

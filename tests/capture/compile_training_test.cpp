@@ -81,21 +81,21 @@ Trained adam(tn::optim::Optimizer (*make)(const tn::Tensors&, const Options&), t
 }
 
 TEST_P(CompiledTraining, AdamCountsItsStepsInside) {
-  expect_equal_runs([&] { return adam(tn::optim::Adam, d, {.lr = 0.01}); }, 12, 8, nothing,
-                    "3 recordings, 9 replays");
+  expect_equal_runs([&] { return adam<tn::optim::AdamOptions>(tn::optim::Adam, d, {.lr = 0.01}); },
+                    12, 8, nothing, "3 recordings, 9 replays");
 }
 
 // Rates, decay and betas lie in tensors that the recording reads anew.
 TEST_P(CompiledTraining, AdamWWithASchedule) {
-  expect_equal_runs([&] { return adam(tn::optim::AdamW, d, {.lr = 0.01}); }, 24, 8,
-                    [&](Trained& run, int i) {
-                      const auto schedule =
-                          tn::optim::Warmup(4, tn::optim::CosineAnnealingLR(20, 1e-4));
-                      tn::optim::Scheduler(run.optimizer, schedule).go_to(i);
-                      run.optimizer.set_option("weight_decay", 0.01 * i);
-                      run.optimizer.set_option("betas", tn::Floats{0.9 - 0.01 * i, 0.99});
-                    },
-                    "3 recordings, 21 replays");
+  expect_equal_runs(
+      [&] { return adam<tn::optim::AdamWOptions>(tn::optim::AdamW, d, {.lr = 0.01}); }, 24, 8,
+      [&](Trained& run, int i) {
+        const auto schedule = tn::optim::Warmup(4, tn::optim::CosineAnnealingLR(20, 1e-4));
+        tn::optim::Scheduler(run.optimizer, schedule).go_to(i);
+        run.optimizer.set_option("weight_decay", 0.01 * i);
+        run.optimizer.set_option("betas", tn::Floats{0.9 - 0.01 * i, 0.99});
+      },
+      "3 recordings, 21 replays");
 }
 
 TEST_P(CompiledTraining, EvaluationInBetween) {
@@ -145,10 +145,10 @@ TEST_P(CompiledTraining, AScalerThatSkips) {
   };
   for (const bool sgd_too : {false, true}) {
     const auto make = [&]() -> Scaled {
-      return {
-          sgd_too ? sgd(d, {.lr = 0.1, .momentum = 0.9}) : adam(tn::optim::AdamW, d, {.lr = 0.01}),
-          std::make_shared<tn::GradScaler>(
-              tn::GradScaler::Options{.init_scale = 1024, .growth_interval = 3})};
+      return {sgd_too ? sgd(d, {.lr = 0.1, .momentum = 0.9})
+                      : adam<tn::optim::AdamWOptions>(tn::optim::AdamW, d, {.lr = 0.01}),
+              std::make_shared<tn::GradScaler>(
+                  tn::GradScaler::Options{.init_scale = 1024, .growth_interval = 3})};
     };
     Scaled eager = make(), compiled = make();
     auto f = tn::compile([&](Tensor x, Tensor t, Tensor c) { return compiled.step(x, t, c); });

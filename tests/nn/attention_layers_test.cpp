@@ -98,7 +98,7 @@ const Case kCases[] = {
      [](const Object& layer, const TensorList& in) { return masked(layer, in, {}, added(in)); }, -0.383622503496, 0.044281975013, 1.30573752814},
     {"learned, causal", [] { return MultiheadAttention(4, 2, {.batch_first = true, .add_bias_kv = true}); }, {{2, 3, 4}},
      [](const Object& layer, const TensorList& in) { return masked(layer, in, {}, {}, true); }, -0.477309297636, 0.111063887167, 1.5250170947},
-    {"both, kdim and vdim", [] { return MultiheadAttention(4, 2, {.kdim = 3, .vdim = 2, .batch_first = true, .add_bias_kv = true, .add_zero_attn = true}); }, {{2, 3, 4}, {2, 5, 3}, {2, 5, 2}},
+    {"both, kdim and vdim", [] { return MultiheadAttention(4, 2, {.add_bias_kv = true, .add_zero_attn = true, .kdim = 3, .vdim = 2, .batch_first = true}); }, {{2, 3, 4}, {2, 5, 3}, {2, 5, 2}},
      [](const Object& layer, const TensorList& in) { return layer(in[0], in[1], in[2]); }, 0.0286088624562, -0.0440934088754, 0.686428331911},
     {"encoder layer", [] { return TransformerEncoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0}); }, {{3, 2, 4}},
      [](const Object& layer, const TensorList& in) { return layer(in[0]); }, -1.15487298478, -0.00378870664697, -0.0314910631148},
@@ -302,7 +302,7 @@ TEST(AttentionLayers, EmbeddingsLimitNormsAndCountAsPyTorch) {
                   1e-12);
     }
     const Object bag =
-        tn::nn::EmbeddingBag(4, 3, {.mode = "sum", .max_norm = 1.5}).to(device).to(tn::float64);
+        tn::nn::EmbeddingBag(4, 3, {.max_norm = 1.5, .mode = "sum"}).to(device).to(tn::float64);
     bag.tensor("weight").detach().copy_(Tensor::from(kTable, {4, 3}));
     expect_near(bag(words).detach(),
                 {-1.7699248597093042, 1.1071283809261845, 1.484630066987992, 0.025118751111009585,
@@ -312,7 +312,7 @@ TEST(AttentionLayers, EmbeddingsLimitNormsAndCountAsPyTorch) {
   }
   expect_error([] { Embedding(4, 3, {.max_norm = -1}); }, "max_norm is -1, expected 0 or more");
   expect_error([] { Embedding(4, 3, {.norm_type = 0}); }, "norm_type is 0, expected above 0");
-  expect_error([] { Embedding(4, 3, {.sparse = true, .scale_grad_by_freq = true}); },
+  expect_error([] { Embedding(4, 3, {.scale_grad_by_freq = true, .sparse = true}); },
                "scale_grad_by_freq is of gradients that are not sparse, and sparse is set");
 }
 
@@ -348,7 +348,7 @@ TEST(AttentionLayers, BagsScaleGradientsByFrequency) {
     }
   }
   expect_error(
-      [] { tn::nn::EmbeddingBag(4, 3, {.mode = "max", .scale_grad_by_freq = true}); },
+      [] { tn::nn::EmbeddingBag(4, 3, {.scale_grad_by_freq = true, .mode = "max"}); },
       "scale_grad_by_freq is of sums and means whose gradients are not sparse, and mode is max");
   expect_error(
       [] {

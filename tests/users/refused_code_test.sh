@@ -96,9 +96,13 @@ bool allowed(INSIDE) {
 CODE
 for compiler in $compilers; do check "$compiler" -Wall -Werror "$work/allowed.cpp" || failed "$compiler refuses what is allowed"; done
 
-# Options are given by name, and a bool is no int and no float. Each compiler says it in words of its own.
+# A bool is no int and no float, by its name or by its place, and a list in braces is no option of a layer by its place. Each compiler says it in words of its own.
 refused '' <<'CASES'
-tn::nn::Conv2d(3, 64, 3, 2);
+tn::nn::Conv2d(3, 64, 3, true);
+tn::nn::Conv2d(3, 64, 3, 1, 1.5);
+tn::nn::BatchNorm2d(3, true);
+tn::nn::LSTM(3, 4, 1.5);
+tn::optim::Adam(list, true);
 tn::nn::Conv2d(3, 64, {.stride = 2});
 tn::nn::Conv2d(3, 64, 3, {2, 1});
 tn::nn::Conv2d(3, 64, 3, {.stride = true});
@@ -123,7 +127,7 @@ tn::sum(t, {.dim = true});
 tn::cross_entropy(t, u, {.weight = 2});
 tn::dropout(t, true);
 tn::optim::Adam(list, {.lr = true});
-tn::optim::Adam(list, 1e-3);
+tn::optim::Adam(list, 1e-3, {0.9, 0.99}, true);
 tn::optim::StepLR(0.1, 30);
 tn::optim::StepLR(30, true);
 tn::optim::LinearLR({0.5, 1.0});

@@ -46,6 +46,7 @@ struct InferenceMode : GradModeGuard {
   [[nodiscard]] InferenceMode() : GradModeGuard(TN_MODE_INFERENCE) {}
 };
 inline bool grad_enabled() { return detail::api.autograd->mode() == TN_MODE_GRAD; }
+inline bool is_grad_enabled() { return grad_enabled(); }
 
 // Within the scope, calls of this thread are remembered by their nodes, and backward stops at the
 // first NaN and names its call.

@@ -29,6 +29,12 @@ concept WholeNumber = (std::is_integral_v<N> && !std::is_same_v<N, bool>) ||
 template <typename N, typename T>
 concept NumberFor = WholeNumber<N> ||(std::is_floating_point_v<N>&& std::is_floating_point_v<T>);
 
+// May be given by its place for an option of type T, where the same function takes a struct of options
+// by name: what stands in braces is the struct. A bool is nothing but a bool.
+template <typename P, typename T>
+concept Placed = std::is_convertible_v<const P&, T> &&
+    (!std::is_same_v<T, bool> || std::is_same_v<P, bool>);
+
 // The first member of a struct of options: what follows is given by name, {.stride = 2}, and not by
 // its place.
 struct ByName {
@@ -119,9 +125,14 @@ class List {
   constexpr bool empty() const { return size_ == 0; }
   constexpr const T* begin() const { return data(); }
   constexpr const T* end() const { return data() + size_; }
-  constexpr T operator[](size_t i) const { return data()[i]; }
-  constexpr T front() const { return data()[0]; }
-  constexpr T back() const { return data()[size_ - 1]; }
+  // A negative index counts from the end. An Error where there is none.
+  constexpr T operator[](size_t i) const {
+    if (i >= size_) [[unlikely]]
+      i = from_end(int64_t(i));
+    return data()[i];
+  }
+  constexpr T front() const { return (*this)[0]; }
+  constexpr T back() const { return (*this)[size_t(-1)]; }
   std::vector<T> vec() const { return {begin(), end()}; }
   operator std::vector<T>() const { return vec(); }
 
@@ -142,6 +153,13 @@ class List {
  private:
   static constexpr uint32_t kFew = 6;
 
+  size_t from_end(int64_t i) const {
+    if (i >= 0 || i < -int64_t(size_)) {
+      fail(detail::joined(
+          {"index ", std::to_string(i), " is out of range for a list of ", std::to_string(size_)}));
+    }
+    return size_t(i + size_);
+  }
   void keep(const T* data, size_t size) {
     size_ = uint32_t(size);
     T* to = few_;

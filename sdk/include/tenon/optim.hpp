@@ -22,6 +22,7 @@
 #include "tenon/optim/plateau.hpp"
 #include "tenon/optim/schedule.hpp"
 #include "tenon/optim/scheduler.hpp"
+#include "tenon/optim/schedulers.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {

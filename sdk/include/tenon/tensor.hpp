@@ -153,9 +153,12 @@ class Tensor : public detail::TensorMethods {
   Ints sizes() const&& { return sizes().kept(); }
   Ints strides() const& { return {checked()->strides, size_t(checked()->ndim)}; }
   Ints strides() const&& { return strides().kept(); }
+  Ints shape() const& { return sizes(); }
+  Ints shape() const&& { return sizes().kept(); }
   int64_t size(int64_t d) const { return checked()->sizes[dimension(d)]; }
   int64_t stride(int64_t d) const { return checked()->strides[dimension(d)]; }
   int64_t dim() const { return checked()->ndim; }
+  int64_t ndim() const { return dim(); }
   int64_t numel() const { return checked()->numel; }
   // Bytes: of an element, and of all.
   int64_t element_size() const { return dtype().itemsize(); }
@@ -181,8 +184,9 @@ class Tensor : public detail::TensorMethods {
     return static_cast<T*>(data);
   }
   // The one element, converted to T. An Error where T is an integer that does not hold it, or float
-  // and it is beyond; a fraction is cut off for an integer. Waits for the device.
-  template <typename T>
+  // and it is beyond; a fraction is cut off for an integer, and an integer beyond 2^53 is rounded
+  // for double. Waits for the device.
+  template <typename T = double>
   T item() const {
     if (numel() != 1)
       fail(detail::joined(
@@ -317,6 +321,7 @@ class Tensor : public detail::TensorMethods {
   // Whole numbers from `low` to `high` - 1, each as likely as the others.
   const Tensor& random_(Int low, Int high) const;
   const Tensor& random_(Int high) const;
+  Tensor T() const;                             // t(), of a matrix
   Tensor mT() const;                            // the last two dimensions swapped
   Tensor clip(Operand min, Operand max) const;  // clamp
   const Tensor& clip_(Operand min, Operand max) const;

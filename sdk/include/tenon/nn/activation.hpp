@@ -79,6 +79,8 @@ struct SoftplusOptions {
   Float threshold = 20.0;
 };
 inline Object Softplus(const SoftplusOptions& options = {}) { return Object::create("Softplus", {options.beta, options.threshold}); }
+template <detail::Placed<Float> P>
+Object Softplus(const P& beta, Float threshold = 20.0) { return Object::create("Softplus", {Float(beta), threshold}); }
 // x where it is above threshold, else value.
 inline Object Threshold(Float threshold, Float value) { return Object::create("Threshold", {threshold, value}); }
 // x, cut off below min_val and above max_val.
@@ -88,6 +90,8 @@ struct HardtanhOptions {
   Float max_val = 1.0;
 };
 inline Object Hardtanh(const HardtanhOptions& options = {}) { return Object::create("Hardtanh", {options.min_val, options.max_val}); }
+template <detail::Placed<Float> P>
+Object Hardtanh(const P& min_val, Float max_val = 1.0) { return Object::create("Hardtanh", {Float(min_val), max_val}); }
 // x times the normal distribution function of x; approximate is "none" or "tanh". Hendrycks &
 // Gimpel, arXiv:1606.08415.
 inline Object GELU(TextRef approximate = "none") { return Object::create("GELU", {approximate}); }
@@ -104,6 +108,8 @@ struct PReLUOptions {
   Float init = 0.25;
 };
 inline Object PReLU(const PReLUOptions& options = {}) { return Object::create("PReLU", {options.num_parameters, options.init}); }
+template <detail::Placed<Int> P>
+Object PReLU(const P& num_parameters, Float init = 0.25) { return Object::create("PReLU", {Int(num_parameters), init}); }
 // x where it is above 0, else a slope times x: in training uniform in [lower, upper) for each
 // element, else their mean. Xu et al., arXiv:1505.00853.
 struct RReLUOptions {
@@ -112,6 +118,8 @@ struct RReLUOptions {
   Float upper = 0.3333333333333333;
 };
 inline Object RReLU(const RReLUOptions& options = {}) { return Object::create("RReLU", {options.lower, options.upper}); }
+template <detail::Placed<Float> P>
+Object RReLU(const P& lower, Float upper = 0.3333333333333333) { return Object::create("RReLU", {Float(lower), upper}); }
 // The first half of x along dim times the sigmoid of the second. Dauphin et al., arXiv:1612.08083.
 inline Object GLU(Int dim = -1) { return Object::create("GLU", {dim}); }
 struct GLUOptions {

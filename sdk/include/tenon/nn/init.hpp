@@ -59,6 +59,14 @@ inline Tensor uniform_(const Tensor& t, Float a = 0.0, Float b = 1.0) {
   tenon::uniform_(t.detach(), a, b);
   return t;
 }
+struct UniformOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float a = 0.0;
+  Float b = 1.0;
+};
+inline Tensor uniform_(const Tensor& t, const UniformOptions& options) {
+  return init::uniform_(t, options.a, options.b);
+}
 
 inline Tensor normal_(const Tensor& t, Float mean = 0.0, Float std = 1.0) {
   if (!(std >= 0)) {
@@ -67,6 +75,14 @@ inline Tensor normal_(const Tensor& t, Float mean = 0.0, Float std = 1.0) {
   const NoGrad guard;
   tenon::normal_(t.detach(), mean, std);
   return t;
+}
+struct NormalOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float mean = 0.0;
+  Float std = 1.0;
+};
+inline Tensor normal_(const Tensor& t, const NormalOptions& options) {
+  return init::normal_(t, options.mean, options.std);
 }
 
 // Normal, where only what lies from a to b is taken. Waits for the device.

@@ -35,6 +35,8 @@ struct SmoothL1LossOptions {
   Float beta = 1.0;
 };
 inline Object SmoothL1Loss(const SmoothL1LossOptions& options = {}) { return Object::create("SmoothL1Loss", {options.reduction, options.beta}); }
+template <detail::Placed<TextRef> P>
+Object SmoothL1Loss(const P& reduction, Float beta = 1.0) { return Object::create("SmoothL1Loss", {TextRef(reduction), beta}); }
 // loss(input, target): d * d / 2 where d = |input - target| is below delta, else delta * (d - delta
 // / 2). Huber, 1964.
 struct HuberLossOptions {
@@ -43,6 +45,8 @@ struct HuberLossOptions {
   Float delta = 1.0;
 };
 inline Object HuberLoss(const HuberLossOptions& options = {}) { return Object::create("HuberLoss", {options.reduction, options.delta}); }
+template <detail::Placed<TextRef> P>
+Object HuberLoss(const P& reduction, Float delta = 1.0) { return Object::create("HuberLoss", {TextRef(reduction), delta}); }
 // loss(input, target): target * (log(target) - input) of log-probabilities input, and target too
 // with log_target. reduction batchmean is the sum over the number of samples.
 struct KLDivLossOptions {
@@ -51,6 +55,8 @@ struct KLDivLossOptions {
   bool log_target = false;
 };
 inline Object KLDivLoss(const KLDivLossOptions& options = {}) { return Object::create("KLDivLoss", {options.reduction, options.log_target}); }
+template <detail::Placed<TextRef> P>
+Object KLDivLoss(const P& reduction, bool log_target = false) { return Object::create("KLDivLoss", {TextRef(reduction), log_target}); }
 // loss(input, target): -(target * log(input) + (1 - target) * log(1 - input)), times weight, a
 // buffer.
 struct BCELossOptions {
@@ -59,6 +65,8 @@ struct BCELossOptions {
   std::string reduction = "mean";
 };
 inline Object BCELoss(const BCELossOptions& options = {}) { return Object::create("BCELoss", {options.weight, options.reduction}); }
+template <detail::Placed<Tensor> P>
+Object BCELoss(const P& weight, TextRef reduction = "mean") { return Object::create("BCELoss", {Tensor(weight), reduction}); }
 // loss(input, target): BCELoss of sigmoid(input), computed in one step. The weights are buffers.
 struct BCEWithLogitsLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -67,6 +75,8 @@ struct BCEWithLogitsLossOptions {
   Tensor pos_weight = {};
 };
 inline Object BCEWithLogitsLoss(const BCEWithLogitsLossOptions& options = {}) { return Object::create("BCEWithLogitsLoss", {options.weight, options.reduction, options.pos_weight}); }
+template <detail::Placed<Tensor> P>
+Object BCEWithLogitsLoss(const P& weight, TextRef reduction = "mean", const Tensor& pos_weight = {}) { return Object::create("BCEWithLogitsLoss", {Tensor(weight), reduction, pos_weight}); }
 // loss(input, target): -input at the class, for input [n, classes, ..] of log-probabilities; weight
 // [classes] is a buffer.
 struct NLLLossOptions {
@@ -76,6 +86,8 @@ struct NLLLossOptions {
   std::string reduction = "mean";
 };
 inline Object NLLLoss(const NLLLossOptions& options = {}) { return Object::create("NLLLoss", {options.weight, options.ignore_index, options.reduction}); }
+template <detail::Placed<Tensor> P>
+Object NLLLoss(const P& weight, Int ignore_index = -100, TextRef reduction = "mean") { return Object::create("NLLLoss", {Tensor(weight), ignore_index, reduction}); }
 // loss(input, target): NLLLoss of log_softmax(input); target is classes [n, ..], or probabilities
 // of the sizes of input. weight [classes] is a buffer.
 struct CrossEntropyLossOptions {
@@ -86,6 +98,8 @@ struct CrossEntropyLossOptions {
   Float label_smoothing = 0.0;
 };
 inline Object CrossEntropyLoss(const CrossEntropyLossOptions& options = {}) { return Object::create("CrossEntropyLoss", {options.weight, options.ignore_index, options.reduction, options.label_smoothing}); }
+template <detail::Placed<Tensor> P>
+Object CrossEntropyLoss(const P& weight, Int ignore_index = -100, TextRef reduction = "mean", Float label_smoothing = 0.0) { return Object::create("CrossEntropyLoss", {Tensor(weight), ignore_index, reduction, label_smoothing}); }
 // layer(x1, x2): sum(x1 * x2) / (|x1| * |x2|) along dim, with norms of at least eps.
 struct CosineSimilarityOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -93,6 +107,8 @@ struct CosineSimilarityOptions {
   Float eps = 1e-08;
 };
 inline Object CosineSimilarity(const CosineSimilarityOptions& options = {}) { return Object::create("CosineSimilarity", {options.dim, options.eps}); }
+template <detail::Placed<Int> P>
+Object CosineSimilarity(const P& dim, Float eps = 1e-08) { return Object::create("CosineSimilarity", {Int(dim), eps}); }
 // layer(x1, x2): the p-norm of x1 - x2 + eps along the last dimension.
 struct PairwiseDistanceOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -101,6 +117,8 @@ struct PairwiseDistanceOptions {
   bool keepdim = false;
 };
 inline Object PairwiseDistance(const PairwiseDistanceOptions& options = {}) { return Object::create("PairwiseDistance", {options.p, options.eps, options.keepdim}); }
+template <detail::Placed<Float> P>
+Object PairwiseDistance(const P& p, Float eps = 1e-06, bool keepdim = false) { return Object::create("PairwiseDistance", {Float(p), eps, keepdim}); }
 // loss(anchor, positive, negative): max(|anchor - positive| - |anchor - negative| + margin, 0);
 // swap: with |positive - negative| where that is less. Balntas et al., 2016.
 struct TripletMarginLossOptions {
@@ -112,6 +130,8 @@ struct TripletMarginLossOptions {
   std::string reduction = "mean";
 };
 inline Object TripletMarginLoss(const TripletMarginLossOptions& options = {}) { return Object::create("TripletMarginLoss", {options.margin, options.p, options.eps, options.swap, options.reduction}); }
+template <detail::Placed<Float> P>
+Object TripletMarginLoss(const P& margin, Float p = 2.0, Float eps = 1e-06, bool swap = false, TextRef reduction = "mean") { return Object::create("TripletMarginLoss", {Float(margin), p, eps, swap, reduction}); }
 // loss(input1, input2, target): max(-target * (input1 - input2) + margin, 0); target is 1 or -1.
 struct MarginRankingLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -119,6 +139,8 @@ struct MarginRankingLossOptions {
   std::string reduction = "mean";
 };
 inline Object MarginRankingLoss(const MarginRankingLossOptions& options = {}) { return Object::create("MarginRankingLoss", {options.margin, options.reduction}); }
+template <detail::Placed<Float> P>
+Object MarginRankingLoss(const P& margin, TextRef reduction = "mean") { return Object::create("MarginRankingLoss", {Float(margin), reduction}); }
 // loss(input, target): input where target is 1, and max(margin - input, 0) where it is -1.
 struct HingeEmbeddingLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -126,10 +148,14 @@ struct HingeEmbeddingLossOptions {
   std::string reduction = "mean";
 };
 inline Object HingeEmbeddingLoss(const HingeEmbeddingLossOptions& options = {}) { return Object::create("HingeEmbeddingLoss", {options.margin, options.reduction}); }
+template <detail::Placed<Float> P>
+Object HingeEmbeddingLoss(const P& margin, TextRef reduction = "mean") { return Object::create("HingeEmbeddingLoss", {Float(margin), reduction}); }
 // loss(input1, input2, target): 1 - cos(input1, input2) where target is 1, and max(cos - margin, 0)
 // where it is -1.
 using CosineEmbeddingLossOptions = MarginRankingLossOptions;
 inline Object CosineEmbeddingLoss(const CosineEmbeddingLossOptions& options = {}) { return Object::create("CosineEmbeddingLoss", {options.margin, options.reduction}); }
+template <detail::Placed<Float> P>
+Object CosineEmbeddingLoss(const P& margin, TextRef reduction = "mean") { return Object::create("CosineEmbeddingLoss", {Float(margin), reduction}); }
 // loss(input, target): log(1 + exp(-target * input)); target is 1 or -1.
 inline Object SoftMarginLoss(TextRef reduction = "mean") { return Object::create("SoftMarginLoss", {reduction}); }
 using SoftMarginLossOptions = MSELossOptions;
@@ -144,6 +170,8 @@ struct MultiMarginLossOptions {
   std::string reduction = "mean";
 };
 inline Object MultiMarginLoss(const MultiMarginLossOptions& options = {}) { return Object::create("MultiMarginLoss", {options.p, options.margin, options.weight, options.reduction}); }
+template <detail::Placed<Int> P>
+Object MultiMarginLoss(const P& p, Float margin = 1.0, const Tensor& weight = {}, TextRef reduction = "mean") { return Object::create("MultiMarginLoss", {Int(p), margin, weight, reduction}); }
 // loss(input, target): the sum over the targets j and all other classes i of max(1 - input[j] +
 // input[i], 0), over the number of classes; target [n, classes] ends with -1.
 inline Object MultiLabelMarginLoss(TextRef reduction = "mean") { return Object::create("MultiLabelMarginLoss", {reduction}); }
@@ -153,6 +181,8 @@ inline Object MultiLabelMarginLoss(const MultiLabelMarginLossOptions& options) {
 // buffer; target is 0 or 1.
 using MultiLabelSoftMarginLossOptions = BCELossOptions;
 inline Object MultiLabelSoftMarginLoss(const MultiLabelSoftMarginLossOptions& options = {}) { return Object::create("MultiLabelSoftMarginLoss", {options.weight, options.reduction}); }
+template <detail::Placed<Tensor> P>
+Object MultiLabelSoftMarginLoss(const P& weight, TextRef reduction = "mean") { return Object::create("MultiLabelSoftMarginLoss", {Tensor(weight), reduction}); }
 // loss(input, target): exp(input) - target * input, or input - target * log(input + eps) without
 // log_input; full: with Stirling's approximation of log(target!).
 struct PoissonNLLLossOptions {
@@ -163,6 +193,8 @@ struct PoissonNLLLossOptions {
   std::string reduction = "mean";
 };
 inline Object PoissonNLLLoss(const PoissonNLLLossOptions& options = {}) { return Object::create("PoissonNLLLoss", {options.log_input, options.full, options.eps, options.reduction}); }
+template <detail::Placed<bool> P>
+Object PoissonNLLLoss(const P& log_input, bool full = false, Float eps = 1e-08, TextRef reduction = "mean") { return Object::create("PoissonNLLLoss", {bool(log_input), full, eps, reduction}); }
 // loss(input, target, var): (log(var) + (input - target)^2 / var) / 2, with var of at least eps;
 // full: with log(2 * pi) / 2.
 struct GaussianNLLLossOptions {
@@ -172,6 +204,8 @@ struct GaussianNLLLossOptions {
   std::string reduction = "mean";
 };
 inline Object GaussianNLLLoss(const GaussianNLLLossOptions& options = {}) { return Object::create("GaussianNLLLoss", {options.full, options.eps, options.reduction}); }
+template <detail::Placed<bool> P>
+Object GaussianNLLLoss(const P& full, Float eps = 1e-06, TextRef reduction = "mean") { return Object::create("GaussianNLLLoss", {bool(full), eps, reduction}); }
 // loss(log_probs, targets, input_lengths, target_lengths): -log of the probability of the labels
 // targets [n, labels] given log_probs [t, n, classes]. Graves et al., 2006.
 struct CTCLossOptions {
@@ -181,6 +215,8 @@ struct CTCLossOptions {
   bool zero_infinity = false;
 };
 inline Object CTCLoss(const CTCLossOptions& options = {}) { return Object::create("CTCLoss", {options.blank, options.reduction, options.zero_infinity}); }
+template <detail::Placed<Int> P>
+Object CTCLoss(const P& blank, TextRef reduction = "mean", bool zero_infinity = false) { return Object::create("CTCLoss", {Int(blank), reduction, zero_infinity}); }
 
 }  // namespace nn
 }  // namespace v0

@@ -27,10 +27,16 @@ struct BatchNorm1dOptions {
   bool track_running_stats = true;
 };
 inline Object BatchNorm1d(Int num_features, const BatchNorm1dOptions& options = {}) { return Object::create("BatchNorm1d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
+template <detail::Placed<Float> P>
+Object BatchNorm1d(Int num_features, const P& eps, std::optional<Float> momentum = 0.1, bool affine = true, bool track_running_stats = true) { return Object::create("BatchNorm1d", {num_features, Float(eps), momentum, affine, track_running_stats}); }
 using BatchNorm2dOptions = BatchNorm1dOptions;
 inline Object BatchNorm2d(Int num_features, const BatchNorm2dOptions& options = {}) { return Object::create("BatchNorm2d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
+template <detail::Placed<Float> P>
+Object BatchNorm2d(Int num_features, const P& eps, std::optional<Float> momentum = 0.1, bool affine = true, bool track_running_stats = true) { return Object::create("BatchNorm2d", {num_features, Float(eps), momentum, affine, track_running_stats}); }
 using BatchNorm3dOptions = BatchNorm1dOptions;
 inline Object BatchNorm3d(Int num_features, const BatchNorm3dOptions& options = {}) { return Object::create("BatchNorm3d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
+template <detail::Placed<Float> P>
+Object BatchNorm3d(Int num_features, const P& eps, std::optional<Float> momentum = 0.1, bool affine = true, bool track_running_stats = true) { return Object::create("BatchNorm3d", {num_features, Float(eps), momentum, affine, track_running_stats}); }
 // x [n, num_features, ..], or without n, normalized for each sample and channel, or by running
 // values in evaluation where they are tracked. Ulyanov et al., arXiv:1607.08022.
 struct InstanceNorm1dOptions {
@@ -41,10 +47,16 @@ struct InstanceNorm1dOptions {
   bool track_running_stats = false;
 };
 inline Object InstanceNorm1d(Int num_features, const InstanceNorm1dOptions& options = {}) { return Object::create("InstanceNorm1d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
+template <detail::Placed<Float> P>
+Object InstanceNorm1d(Int num_features, const P& eps, Float momentum = 0.1, bool affine = false, bool track_running_stats = false) { return Object::create("InstanceNorm1d", {num_features, Float(eps), momentum, affine, track_running_stats}); }
 using InstanceNorm2dOptions = InstanceNorm1dOptions;
 inline Object InstanceNorm2d(Int num_features, const InstanceNorm2dOptions& options = {}) { return Object::create("InstanceNorm2d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
+template <detail::Placed<Float> P>
+Object InstanceNorm2d(Int num_features, const P& eps, Float momentum = 0.1, bool affine = false, bool track_running_stats = false) { return Object::create("InstanceNorm2d", {num_features, Float(eps), momentum, affine, track_running_stats}); }
 using InstanceNorm3dOptions = InstanceNorm1dOptions;
 inline Object InstanceNorm3d(Int num_features, const InstanceNorm3dOptions& options = {}) { return Object::create("InstanceNorm3d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
+template <detail::Placed<Float> P>
+Object InstanceNorm3d(Int num_features, const P& eps, Float momentum = 0.1, bool affine = false, bool track_running_stats = false) { return Object::create("InstanceNorm3d", {num_features, Float(eps), momentum, affine, track_running_stats}); }
 // x / sqrt(mean(x * x) + eps) over the last dimensions, which are normalized_shape, times weight, 1
 // at first. eps None: of the dtype. Zhang & Sennrich, arXiv:1910.07467.
 struct RMSNormOptions {
@@ -53,6 +65,8 @@ struct RMSNormOptions {
   bool elementwise_affine = true;
 };
 inline Object RMSNorm(Ints normalized_shape, const RMSNormOptions& options = {}) { return Object::create("RMSNorm", {normalized_shape, options.eps, options.elementwise_affine}); }
+template <detail::Placed<std::optional<Float>> P>
+Object RMSNorm(Ints normalized_shape, const P& eps, bool elementwise_affine = true) { return Object::create("RMSNorm", {normalized_shape, std::optional<Float>(eps), elementwise_affine}); }
 // (x - mean) / sqrt(var + eps) over the last dimensions, which are normalized_shape, times weight,
 // 1 at first, plus bias, 0 at first. Ba, Kiros & Hinton, arXiv:1607.06450.
 struct LayerNormOptions {
@@ -62,6 +76,8 @@ struct LayerNormOptions {
   bool bias = true;
 };
 inline Object LayerNorm(Ints normalized_shape, const LayerNormOptions& options = {}) { return Object::create("LayerNorm", {normalized_shape, options.eps, options.elementwise_affine, options.bias}); }
+template <detail::Placed<Float> P>
+Object LayerNorm(Ints normalized_shape, const P& eps, bool elementwise_affine = true, bool bias = true) { return Object::create("LayerNorm", {normalized_shape, Float(eps), elementwise_affine, bias}); }
 // x [n, num_channels, ..], normalized over num_groups groups of channels, times weight, 1 at first,
 // plus bias, 0 at first. Wu & He, arXiv:1803.08494.
 struct GroupNormOptions {
@@ -70,6 +86,8 @@ struct GroupNormOptions {
   bool affine = true;
 };
 inline Object GroupNorm(Int num_groups, Int num_channels, const GroupNormOptions& options = {}) { return Object::create("GroupNorm", {num_groups, num_channels, options.eps, options.affine}); }
+template <detail::Placed<Float> P>
+Object GroupNorm(Int num_groups, Int num_channels, const P& eps, bool affine = true) { return Object::create("GroupNorm", {num_groups, num_channels, Float(eps), affine}); }
 // x [n, channels, ..] / (k + alpha * m)^beta, where m is the mean of x * x over size neighbouring
 // channels. Krizhevsky et al., 2012.
 struct LocalResponseNormOptions {
@@ -79,6 +97,8 @@ struct LocalResponseNormOptions {
   Float k = 1.0;
 };
 inline Object LocalResponseNorm(Int size, const LocalResponseNormOptions& options = {}) { return Object::create("LocalResponseNorm", {size, options.alpha, options.beta, options.k}); }
+template <detail::Placed<Float> P>
+Object LocalResponseNorm(Int size, const P& alpha, Float beta = 0.75, Float k = 1.0) { return Object::create("LocalResponseNorm", {size, Float(alpha), beta, k}); }
 
 }  // namespace nn
 }  // namespace v0

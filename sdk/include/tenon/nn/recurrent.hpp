@@ -29,6 +29,8 @@ struct RNNOptions {
   bool bidirectional = false;
 };
 inline Object RNN(Int input_size, Int hidden_size, const RNNOptions& options = {}) { return Object::create("RNN", {input_size, hidden_size, options.num_layers, options.nonlinearity, options.bias, options.batch_first, options.dropout, options.bidirectional}); }
+template <detail::Placed<Int> P>
+Object RNN(Int input_size, Int hidden_size, const P& num_layers, TextRef nonlinearity = "tanh", bool bias = true, bool batch_first = false, Float dropout = 0.0, bool bidirectional = false) { return Object::create("RNN", {input_size, hidden_size, Int(num_layers), nonlinearity, bias, batch_first, dropout, bidirectional}); }
 // gru(input, hx) gives the output and the last state; sizes as RNN's. Cho et al., arXiv:1406.1078.
 struct GRUOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -39,6 +41,8 @@ struct GRUOptions {
   bool bidirectional = false;
 };
 inline Object GRU(Int input_size, Int hidden_size, const GRUOptions& options = {}) { return Object::create("GRU", {input_size, hidden_size, options.num_layers, options.bias, options.batch_first, options.dropout, options.bidirectional}); }
+template <detail::Placed<Int> P>
+Object GRU(Int input_size, Int hidden_size, const P& num_layers, bool bias = true, bool batch_first = false, Float dropout = 0.0, bool bidirectional = false) { return Object::create("GRU", {input_size, hidden_size, Int(num_layers), bias, batch_first, dropout, bidirectional}); }
 // lstm(input, h_0, c_0) gives the output and the last states h and c; sizes as RNN's. With
 // proj_size h is projected to that width. Hochreiter & Schmidhuber, 1997; Sak et al.,
 // arXiv:1402.1128.
@@ -52,6 +56,8 @@ struct LSTMOptions {
   Int proj_size = 0;
 };
 inline Object LSTM(Int input_size, Int hidden_size, const LSTMOptions& options = {}) { return Object::create("LSTM", {input_size, hidden_size, options.num_layers, options.bias, options.batch_first, options.dropout, options.bidirectional, options.proj_size}); }
+template <detail::Placed<Int> P>
+Object LSTM(Int input_size, Int hidden_size, const P& num_layers, bool bias = true, bool batch_first = false, Float dropout = 0.0, bool bidirectional = false, Int proj_size = 0) { return Object::create("LSTM", {input_size, hidden_size, Int(num_layers), bias, batch_first, dropout, bidirectional, proj_size}); }
 // cell(input, hx) gives the next state: input [n, input_size], hx [n, hidden_size], or without n;
 // hx is zeros where it is left out. nonlinearity: tanh or relu. Elman, 1990.
 struct RNNCellOptions {
@@ -60,6 +66,8 @@ struct RNNCellOptions {
   std::string nonlinearity = "tanh";
 };
 inline Object RNNCell(Int input_size, Int hidden_size, const RNNCellOptions& options = {}) { return Object::create("RNNCell", {input_size, hidden_size, options.bias, options.nonlinearity}); }
+template <detail::Placed<bool> P>
+Object RNNCell(Int input_size, Int hidden_size, const P& bias, TextRef nonlinearity = "tanh") { return Object::create("RNNCell", {input_size, hidden_size, bool(bias), nonlinearity}); }
 // cell(input, hx) gives the next state; sizes as RNNCell's. Cho et al., arXiv:1406.1078.
 inline Object GRUCell(Int input_size, Int hidden_size, bool bias = true) { return Object::create("GRUCell", {input_size, hidden_size, bias}); }
 struct GRUCellOptions {

@@ -27,6 +27,8 @@ struct UpsampleOptions {
   bool recompute_scale_factor = false;
 };
 inline Object Upsample(const UpsampleOptions& options = {}) { return Object::create("Upsample", {options.size, options.scale_factor, options.mode, options.align_corners, options.recompute_scale_factor}); }
+template <detail::Placed<Ints> P>
+Object Upsample(const P& size, Floats scale_factor = {}, TextRef mode = "nearest", bool align_corners = false, bool recompute_scale_factor = false) { return Object::create("Upsample", {Ints(size), scale_factor, mode, align_corners, recompute_scale_factor}); }
 // x [.., channels * r * r, h, w] to [.., channels, h * r, w * r]. Shi et al., arXiv:1609.05158.
 inline Object PixelShuffle(Int upscale_factor) { return Object::create("PixelShuffle", {upscale_factor}); }
 // x [.., channels, h * r, w * r] to [.., channels * r * r, h, w].
@@ -39,9 +41,13 @@ struct UnfoldOptions {
   KeptInts stride = 1;
 };
 inline Object Unfold(Ints kernel_size, const UnfoldOptions& options = {}) { return Object::create("Unfold", {kernel_size, options.dilation, options.padding, options.stride}); }
+template <detail::Placed<Ints> P>
+Object Unfold(Ints kernel_size, const P& dilation, Ints padding = 0, Ints stride = 1) { return Object::create("Unfold", {kernel_size, Ints(dilation), padding, stride}); }
 // Columns [n, channels * kernel, places] summed at their places: [n, channels, h, w].
 using FoldOptions = UnfoldOptions;
 inline Object Fold(Ints output_size, Ints kernel_size, const FoldOptions& options = {}) { return Object::create("Fold", {output_size, kernel_size, options.dilation, options.padding, options.stride}); }
+template <detail::Placed<Ints> P>
+Object Fold(Ints output_size, Ints kernel_size, const P& dilation, Ints padding = 0, Ints stride = 1) { return Object::create("Fold", {output_size, kernel_size, Ints(dilation), padding, stride}); }
 
 }  // namespace nn
 }  // namespace v0

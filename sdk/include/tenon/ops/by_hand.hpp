@@ -28,6 +28,8 @@ inline namespace TENON_HIDDEN v0 {
 
 // Not initialized; straight from the allocator, without a call of an op.
 inline Tensor empty(Ints sizes, Dtype dtype = float32, Device device = {}) { return Tensor::empty(sizes, dtype, device); }
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor empty(N... sizes) { return empty(Ints(sizes...)); }
 // 0, 1, .. end - 1.
 inline Tensor arange(Number end) { return arange(0, end); }
 template <std::same_as<Dtype> D>
@@ -217,6 +219,7 @@ inline const Tensor& Tensor::fill_diagonal_(Number value) const {
 }
 inline const Tensor& Tensor::random_(Int low, Int high) const { return copy_(randint(low, high, sizes(), int64, device())); }
 inline const Tensor& Tensor::random_(Int high) const { return random_(0, high); }
+inline Tensor Tensor::T() const { return t(); }
 inline Tensor Tensor::mT() const { return transpose(-2, -1); }
 inline Tensor Tensor::new_empty(Ints sizes, Dtype dtype) const { return empty(sizes, dtype ? dtype : this->dtype(), device()); }
 inline Tensor Tensor::new_zeros(Ints sizes, Dtype dtype) const { return zeros(sizes, dtype ? dtype : this->dtype(), device()); }

@@ -26,11 +26,15 @@ template <std::same_as<FullOptions> O = FullOptions>
 inline Tensor full(Ints sizes, Number value, const O& options) { return detail::call<Tensor>(detail::op<"full">, {sizes, value, options.dtype, options.device}); }
 // A tensor of zeros. dtype None: float32; device None: the CPU.
 inline Tensor zeros(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"zeros">, {sizes, dtype, device}); }
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor zeros(N... sizes) { return zeros(Ints(sizes...)); }
 using ZerosOptions = FullOptions;
 template <std::same_as<ZerosOptions> O = ZerosOptions>
 inline Tensor zeros(Ints sizes, const O& options) { return detail::call<Tensor>(detail::op<"zeros">, {sizes, options.dtype, options.device}); }
 // A tensor of ones. dtype None: float32; device None: the CPU.
 inline Tensor ones(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"ones">, {sizes, dtype, device}); }
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor ones(N... sizes) { return ones(Ints(sizes...)); }
 using OnesOptions = FullOptions;
 template <std::same_as<OnesOptions> O = OnesOptions>
 inline Tensor ones(Ints sizes, const O& options) { return detail::call<Tensor>(detail::op<"ones">, {sizes, options.dtype, options.device}); }

@@ -394,15 +394,23 @@ inline Tensor TensorMethods::inner(const Tensor& b) const { return detail::call<
 inline Tensor TensorMethods::trace() const { return detail::call<Tensor>(detail::op<"trace">, {self()}); }
 inline Tensor TensorMethods::matrix_power(Int n) const { return detail::call<Tensor>(detail::op<"matrix_power">, {self(), n}); }
 inline Tensor TensorMethods::reshape(Ints sizes) const { return detail::call<Tensor>(detail::op<"reshape">, {self(), sizes}); }
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor TensorMethods::reshape(N... sizes) const { return reshape(Ints(sizes...)); }
 inline Tensor TensorMethods::permute(Ints dims) const { return detail::call<Tensor>(detail::op<"permute">, {self(), dims}); }
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor TensorMethods::permute(N... dims) const { return permute(Ints(dims...)); }
 inline Tensor TensorMethods::slice(Int dim, Int start, Int end, Int step) const { return detail::call<Tensor>(detail::op<"slice">, {self(), dim, start, end, step}); }
 template <std::same_as<SliceOptions> O>
 inline Tensor TensorMethods::slice(Int dim, const O& options) const { return detail::call<Tensor>(detail::op<"slice">, {self(), dim, options.start, options.end, options.step}); }
 inline Tensor TensorMethods::expand(Ints sizes) const { return detail::call<Tensor>(detail::op<"expand">, {self(), sizes}); }
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor TensorMethods::expand(N... sizes) const { return expand(Ints(sizes...)); }
 inline Tensor TensorMethods::as_strided(Ints sizes, Ints strides, Int offset) const { return detail::call<Tensor>(detail::op<"as_strided">, {self(), sizes, strides, offset}); }
 template <std::same_as<AsStridedOptions> O>
 inline Tensor TensorMethods::as_strided(Ints sizes, Ints strides, const O& options) const { return detail::call<Tensor>(detail::op<"as_strided">, {self(), sizes, strides, options.offset}); }
 inline Tensor TensorMethods::view(Ints sizes) const { return detail::call<Tensor>(detail::op<"view">, {self(), sizes}); }
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor TensorMethods::view(N... sizes) const { return view(Ints(sizes...)); }
 inline Tensor TensorMethods::transpose(Int dim0, Int dim1) const { return detail::call<Tensor>(detail::op<"transpose">, {self(), dim0, dim1}); }
 inline Tensor TensorMethods::t() const { return detail::call<Tensor>(detail::op<"t">, {self()}); }
 inline Tensor TensorMethods::select(Int dim, Int index) const { return detail::call<Tensor>(detail::op<"select">, {self(), dim, index}); }
@@ -421,6 +429,8 @@ inline Tensor TensorMethods::diagonal(Int offset, Int dim1, Int dim2) const { re
 template <std::same_as<DiagonalOptions> O>
 inline Tensor TensorMethods::diagonal(const O& options) const { return detail::call<Tensor>(detail::op<"diagonal">, {self(), options.offset, options.dim1, options.dim2}); }
 inline Tensor TensorMethods::broadcast_to(Ints sizes) const { return detail::call<Tensor>(detail::op<"broadcast_to">, {self(), sizes}); }
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor TensorMethods::broadcast_to(N... sizes) const { return broadcast_to(Ints(sizes...)); }
 inline std::vector<Tensor> TensorMethods::split(Int length, Int dim) const { return detail::call<std::vector<Tensor>>(detail::op<"split">, {self(), length, dim}); }
 template <std::same_as<SplitOptions> O>
 inline std::vector<Tensor> TensorMethods::split(Int length, const O& options) const { return detail::call<std::vector<Tensor>>(detail::op<"split">, {self(), length, options.dim}); }
@@ -431,10 +441,14 @@ inline std::vector<Tensor> TensorMethods::chunk(Int chunks, Int dim) const { ret
 template <std::same_as<SplitOptions> O>
 inline std::vector<Tensor> TensorMethods::chunk(Int chunks, const O& options) const { return detail::call<std::vector<Tensor>>(detail::op<"chunk">, {self(), chunks, options.dim}); }
 inline Tensor TensorMethods::flip(Ints dims) const { return detail::call<Tensor>(detail::op<"flip">, {self(), dims}); }
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor TensorMethods::flip(N... dims) const { return flip(Ints(dims...)); }
 inline Tensor TensorMethods::roll(Ints shifts, Ints dims) const { return detail::call<Tensor>(detail::op<"roll">, {self(), shifts, dims}); }
 template <std::same_as<RollOptions> O>
 inline Tensor TensorMethods::roll(Ints shifts, const O& options) const { return detail::call<Tensor>(detail::op<"roll">, {self(), shifts, options.dims}); }
 inline Tensor TensorMethods::repeat(Ints sizes) const { return detail::call<Tensor>(detail::op<"repeat">, {self(), sizes}); }
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor TensorMethods::repeat(N... sizes) const { return repeat(Ints(sizes...)); }
 inline Tensor TensorMethods::triu(Int diagonal) const { return detail::call<Tensor>(detail::op<"triu">, {self(), diagonal}); }
 template <std::same_as<TriuOptions> O>
 inline Tensor TensorMethods::triu(const O& options) const { return detail::call<Tensor>(detail::op<"triu">, {self(), options.diagonal}); }
@@ -455,6 +469,8 @@ inline Tensor TensorMethods::view_as(const Tensor& other) const { return detail:
 inline Tensor TensorMethods::reshape_as(const Tensor& other) const { return detail::call<Tensor>(detail::op<"reshape_as">, {self(), other}); }
 inline Tensor TensorMethods::expand_as(const Tensor& other) const { return detail::call<Tensor>(detail::op<"expand_as">, {self(), other}); }
 inline Tensor TensorMethods::tile(Ints dims) const { return detail::call<Tensor>(detail::op<"tile">, {self(), dims}); }
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor TensorMethods::tile(N... dims) const { return tile(Ints(dims...)); }
 inline Tensor TensorMethods::fliplr() const { return detail::call<Tensor>(detail::op<"fliplr">, {self()}); }
 inline Tensor TensorMethods::flipud() const { return detail::call<Tensor>(detail::op<"flipud">, {self()}); }
 inline Tensor TensorMethods::diag(Int diagonal) const { return detail::call<Tensor>(detail::op<"diag">, {self(), diagonal}); }

@@ -18,6 +18,8 @@ inline namespace TENON_HIDDEN v0 {
 // Uniform in [0, 1). dtype None: float32; device None: the CPU. The same on every device for one
 // seed.
 inline Tensor rand(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"rand">, {sizes, dtype, device}); }
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor rand(N... sizes) { return rand(Ints(sizes...)); }
 struct RandOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Dtype dtype = {};
@@ -36,6 +38,8 @@ inline Tensor rand_like(const Tensor& x, const O& options) { return detail::call
 // Normal with mean 0 and variance 1. dtype None: float32; device None: the CPU. The same on every
 // device for one seed.
 inline Tensor randn(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randn">, {sizes, dtype, device}); }
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor randn(N... sizes) { return randn(Ints(sizes...)); }
 using RandnOptions = RandOptions;
 template <std::same_as<RandnOptions> O = RandnOptions>
 inline Tensor randn(Ints sizes, const O& options) { return detail::call<Tensor>(detail::op<"randn">, {sizes, options.dtype, options.device}); }

@@ -452,15 +452,23 @@ class TensorMethods {
   Tensor trace() const;
   Tensor matrix_power(Int n) const;
   Tensor reshape(Ints sizes) const;
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor reshape(N... sizes) const;
   Tensor permute(Ints dims) const;
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor permute(N... dims) const;
   Tensor slice(Int dim, Int start = 0, Int end = INT64_MAX, Int step = 1) const;
   template <std::same_as<SliceOptions> O = SliceOptions>
   Tensor slice(Int dim, const O& options) const;
   Tensor expand(Ints sizes) const;
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor expand(N... sizes) const;
   Tensor as_strided(Ints sizes, Ints strides, Int offset = 0) const;
   template <std::same_as<AsStridedOptions> O = AsStridedOptions>
   Tensor as_strided(Ints sizes, Ints strides, const O& options) const;
   Tensor view(Ints sizes) const;
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor view(N... sizes) const;
   Tensor transpose(Int dim0, Int dim1) const;
   Tensor t() const;
   Tensor select(Int dim, Int index) const;
@@ -479,6 +487,8 @@ class TensorMethods {
   template <std::same_as<DiagonalOptions> O = DiagonalOptions>
   Tensor diagonal(const O& options) const;
   Tensor broadcast_to(Ints sizes) const;
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor broadcast_to(N... sizes) const;
   std::vector<Tensor> split(Int length, Int dim = 0) const;
   template <std::same_as<SplitOptions> O = SplitOptions>
   std::vector<Tensor> split(Int length, const O& options) const;
@@ -489,10 +499,14 @@ class TensorMethods {
   template <std::same_as<SplitOptions> O = SplitOptions>
   std::vector<Tensor> chunk(Int chunks, const O& options) const;
   Tensor flip(Ints dims) const;
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor flip(N... dims) const;
   Tensor roll(Ints shifts, Ints dims = {}) const;
   template <std::same_as<RollOptions> O = RollOptions>
   Tensor roll(Ints shifts, const O& options) const;
   Tensor repeat(Ints sizes) const;
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor repeat(N... sizes) const;
   Tensor triu(Int diagonal = 0) const;
   template <std::same_as<TriuOptions> O = TriuOptions>
   Tensor triu(const O& options) const;
@@ -513,6 +527,8 @@ class TensorMethods {
   Tensor reshape_as(const Tensor& other) const;
   Tensor expand_as(const Tensor& other) const;
   Tensor tile(Ints dims) const;
+template <detail::WholeNumber... N>
+requires(sizeof...(N) > 1) Tensor tile(N... dims) const;
   Tensor fliplr() const;
   Tensor flipud() const;
   Tensor diag(Int diagonal = 0) const;

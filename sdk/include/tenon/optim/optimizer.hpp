@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -49,11 +50,36 @@ class ParamGroup {
     detail::expect_rate(optimizer_, lr);
     set_option("lr", lr);
   }
+  // An option to read and to set: group["lr"] = 0.1; const double lr = group["lr"];
+  class Option;
+  Option operator[](const char* name) const;
 
  private:
   Object optimizer_;
   uint32_t index_;
 };
+class ParamGroup::Option {
+ public:
+  Option(const ParamGroup& group, const char* name) : group_(group), name_(name) {}
+  Option(const Option&) = delete;
+  template <typename T>
+  operator T() const {
+    return group_.option<T>(name_);
+  }
+  template <typename T>
+  void operator=(const T& value) && {
+    if constexpr (std::is_arithmetic_v<T>) {
+      if (std::string_view(name_.c_str()) == "lr")
+        detail::expect_rate(group_.optimizer_, double(value));
+    }
+    group_.set_option(name_, value);
+  }
+
+ private:
+  const ParamGroup& group_;
+  TextRef name_;
+};
+inline ParamGroup::Option ParamGroup::operator[](const char* name) const { return {*this, name}; }
 
 // A handle to any optimizer; states are made at the first step.
 class Optimizer : public Object {
@@ -116,6 +142,19 @@ class Optimizer : public Object {
     return keys;
   }
 
+  using Object::zero_grad;
+  // false: gradients that are there become zeros and stay, but for row-sparse ones.
+  void zero_grad(bool set_to_none) const {
+    if (set_to_none) return zero_grad();
+    const NoGrad scope;
+    for (const ParamGroup& group : param_groups()) {
+      for (const Tensor& parameter : group.parameters()) {
+        const Tensor gradient = parameter.grad();
+        if (gradient.defined() && gradient.is_row_sparse()) parameter.zero_grad();
+        if (gradient.defined() && !gradient.is_row_sparse()) gradient.detach().zero_();
+      }
+    }
+  }
   // One step for all parameters that have a gradient. found_inf: a float tensor of one element;
   // nothing changes where it is not 0.
   void step(const Tensor& found_inf = {}) const { invoke<void>("step", found_inf); }

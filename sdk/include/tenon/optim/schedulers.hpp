@@ -1,0 +1,95 @@
+// Schedules with the optimizer first, as PyTorch has them: each is the Scheduler of the optimizer and
+// the schedule of the same name (schedule.hpp, cyclic_schedules.hpp), whose arguments follow.
+//
+//   auto scheduler = optim::StepLR(optimizer, 30, {.gamma = 0.1});
+//   ... optimizer.step();  scheduler.step();
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "tenon/optim/cyclic_schedules.hpp"
+#include "tenon/optim/schedule.hpp"
+#include "tenon/optim/scheduler.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+namespace optim {
+
+// f(step), a number; and f(step), times which the rate of the step before is.
+template <typename F>
+Scheduler LambdaLR(const Optimizer& optimizer, F lr_lambda) {
+  return {optimizer, LambdaLR(std::move(lr_lambda))};
+}
+template <typename F>
+Scheduler MultiplicativeLR(const Optimizer& optimizer, F lr_lambda) {
+  return {optimizer, MultiplicativeLR(std::move(lr_lambda))};
+}
+inline Scheduler StepLR(const Optimizer& optimizer, Int step_size, Float gamma = 0.1) {
+  return {optimizer, StepLR(step_size, gamma)};
+}
+inline Scheduler StepLR(const Optimizer& optimizer, Int step_size, const StepLROptions& options) {
+  return {optimizer, StepLR(step_size, options)};
+}
+inline Scheduler MultiStepLR(const Optimizer& optimizer, const Ints& milestones,
+                             Float gamma = 0.1) {
+  return {optimizer, MultiStepLR(milestones, gamma)};
+}
+inline Scheduler MultiStepLR(const Optimizer& optimizer, const Ints& milestones,
+                             const MultiStepLROptions& options) {
+  return {optimizer, MultiStepLR(milestones, options)};
+}
+inline Scheduler ExponentialLR(const Optimizer& optimizer, Float gamma) {
+  return {optimizer, ExponentialLR(gamma)};
+}
+inline Scheduler ConstantLR(const Optimizer& optimizer, const ConstantLROptions& options = {}) {
+  return {optimizer, ConstantLR(options)};
+}
+inline Scheduler ConstantLR(const Optimizer& optimizer, Float factor, Int total_iters = 5) {
+  return {optimizer, ConstantLR(factor, total_iters)};
+}
+inline Scheduler LinearLR(const Optimizer& optimizer, const LinearLROptions& options = {}) {
+  return {optimizer, LinearLR(options)};
+}
+inline Scheduler LinearLR(const Optimizer& optimizer, Float start_factor, Float end_factor = 1.0,
+                          Int total_iters = 5) {
+  return {optimizer, LinearLR(start_factor, end_factor, total_iters)};
+}
+inline Scheduler PolynomialLR(const Optimizer& optimizer, const PolynomialLROptions& options = {}) {
+  return {optimizer, PolynomialLR(options)};
+}
+inline Scheduler PolynomialLR(const Optimizer& optimizer, Int total_iters, Float power = 1.0) {
+  return {optimizer, PolynomialLR(total_iters, power)};
+}
+inline Scheduler CosineAnnealingLR(const Optimizer& optimizer, Int t_max, Float eta_min = 0.0) {
+  return {optimizer, CosineAnnealingLR(t_max, eta_min)};
+}
+inline Scheduler CosineAnnealingLR(const Optimizer& optimizer, Int t_max,
+                                   const CosineAnnealingLROptions& options) {
+  return {optimizer, CosineAnnealingLR(t_max, options)};
+}
+inline Scheduler CosineAnnealingWarmRestarts(const Optimizer& optimizer, Int t_0, Int t_mult = 1,
+                                             Float eta_min = 0.0) {
+  return {optimizer, CosineAnnealingWarmRestarts(t_0, t_mult, eta_min)};
+}
+inline Scheduler CosineAnnealingWarmRestarts(const Optimizer& optimizer, Int t_0,
+                                             const WarmRestartsOptions& options) {
+  return {optimizer, CosineAnnealingWarmRestarts(t_0, options)};
+}
+inline Scheduler CyclicLR(const Optimizer& optimizer, Float base_lr, Float max_lr,
+                          const CyclicLROptions& options = {}) {
+  return {optimizer, CyclicLR(base_lr, max_lr, options)};
+}
+inline Scheduler OneCycleLR(const Optimizer& optimizer, Float max_lr, Int total_steps,
+                            const OneCycleLROptions& options = {}) {
+  return {optimizer, OneCycleLR(max_lr, total_steps, options)};
+}
+// Of schedules without an optimizer.
+inline Scheduler SequentialLR(const Optimizer& optimizer, std::vector<Schedule> schedules,
+                              const Ints& milestones) {
+  return {optimizer, SequentialLR(std::move(schedules), milestones)};
+}
+
+}  // namespace optim
+}  // namespace v0
+}  // namespace tenon

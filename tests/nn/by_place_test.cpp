@@ -1,0 +1,172 @@
+// Options of layers, optimizers, schedules and loaders by their places, in PyTorch's order, beside those
+// by name.
+#include "layers_support.h"
+
+#include <tenon/data/datasets.hpp>
+#include <tenon/data/loader.hpp>
+
+using tn::Object, tn::Tensor;
+namespace nn = tn::nn;
+namespace optim = tn::optim;
+
+namespace {
+
+class ByPlace : public testing::Test {
+ protected:
+  void SetUp() override { tn::load_plugins(); }
+
+  // The same layer, as it describes itself with all its options.
+  static void expect_same(const Object& by_place, const Object& by_name) {
+    EXPECT_EQ(by_place.to_string(), by_name.to_string());
+  }
+};
+
+TEST_F(ByPlace, OptionsOfLayers) {
+  expect_same(nn::MaxPool2d(3, 2), nn::MaxPool2d(3, {.stride = 2}));
+  expect_same(nn::MaxPool2d({3, 2}, 2, 1, 1, true),
+              nn::MaxPool2d({3, 2}, {.stride = 2, .padding = 1, .return_indices = true}));
+  expect_same(nn::AvgPool2d(2, std::vector<int64_t>{2, 1}), nn::AvgPool2d(2, {.stride = {2, 1}}));
+  expect_same(nn::Conv2d(3, 4, 3, 1, 1), nn::Conv2d(3, 4, 3, {.stride = 1, .padding = 1}));
+  expect_same(nn::Conv2d(4, 4, 3, 1, "same", 2, 2, false, "reflect"),
+              nn::Conv2d(4, 4, 3,
+                         {.stride = 1,
+                          .padding = "same",
+                          .dilation = 2,
+                          .groups = 2,
+                          .bias = false,
+                          .padding_mode = "reflect"}));
+  expect_same(nn::ConvTranspose2d(3, 4, 4, 2, 1),
+              nn::ConvTranspose2d(3, 4, 4, {.stride = 2, .padding = 1}));
+  expect_same(nn::BatchNorm2d(3, 1e-3, 0.2), nn::BatchNorm2d(3, {.eps = 1e-3, .momentum = 0.2}));
+  expect_same(nn::LSTM(3, 4, 2), nn::LSTM(3, 4, {.num_layers = 2}));
+  expect_same(nn::Flatten(2), nn::Flatten({.start_dim = 2}));
+  expect_same(nn::MultiheadAttention(8, 2, 0.1, false, true),
+              nn::MultiheadAttention(8, 2, {.dropout = 0.1, .bias = false, .add_bias_kv = true}));
+  expect_same(nn::TransformerEncoderLayer(8, 2, 16, 0.0, "gelu"),
+              nn::TransformerEncoderLayer(
+                  8, 2, {.dim_feedforward = 16, .dropout = 0.0, .activation = "gelu"}));
+  expect_same(nn::Embedding(5, 3, 1, 2.0),
+              nn::Embedding(5, 3, {.padding_idx = 1, .max_norm = 2.0}));
+  const Tensor weight = tn::tensor({1.f, 2.f});
+  EXPECT_TRUE(tn::equal(nn::CrossEntropyLoss(weight).tensor("weight"), weight));
+}
+
+TEST_F(ByPlace, BracesAreOptionsByName) {
+  expect_same(nn::MaxPool2d(3, {}), nn::MaxPool2d(3));
+  expect_same(nn::Conv2d(3, 4, 3, {}), nn::Conv2d(3, 4, 3));
+  expect_same(nn::BatchNorm2d(3, {}), nn::BatchNorm2d(3));
+  expect_same(nn::CrossEntropyLoss({}), nn::CrossEntropyLoss());
+}
+
+TEST_F(ByPlace, OptionsOfOptimizers) {
+  const Tensor p = tn::ones(2, 3).requires_grad_();
+  const auto adam = optim::Adam({p}, 0.1);
+  EXPECT_EQ(adam.lr(), 0.1);
+  const auto more = optim::Adam({p}, 1e-2, {0.5, 0.9}, 1e-6, 0.25, true);
+  EXPECT_EQ(more.param_groups()[0].option<std::vector<double>>("betas"),
+            (std::vector<double>{0.5, 0.9}));
+  EXPECT_EQ(more.option<bool>("amsgrad"), true);
+  const auto sgd = optim::SGD({p}, 1, 0.9);  // a whole number is a rate, too
+  EXPECT_EQ(sgd.lr(), 1.0);
+  EXPECT_EQ(sgd.param_groups()[0].option<double>("momentum"), 0.9);
+}
+
+TEST_F(ByPlace, OptionsOfGroupsAreReadAndSet) {
+  const Tensor p = tn::ones(3).requires_grad_();
+  const auto optimizer = optim::SGD({p}, 0.1, 0.9);
+  for (auto& group : optimizer.param_groups()) {
+    const double lr = group["lr"];
+    EXPECT_EQ(lr, 0.1);
+    group["lr"] = lr / 2;
+    group["momentum"] = 0.5;
+    EXPECT_EQ(message_of([&] { group["lr"] = -1.0; }), "SGD: lr is -1, expected at least 0");
+  }
+  EXPECT_EQ(optimizer.lr(), 0.05);
+  EXPECT_EQ(optimizer.param_groups()[0].option<double>("momentum"), 0.5);
+}
+
+TEST_F(ByPlace, GradientsBecomeZerosWhereTheyAreToStay) {
+  const Tensor p = tn::ones(3).requires_grad_(), q = tn::ones(3).requires_grad_();
+  const auto optimizer = optim::SGD({p, q}, 0.1);
+  p.sum().backward();
+  optimizer.zero_grad(false);
+  EXPECT_TRUE(tn::equal(p.grad(), tn::zeros(3)));
+  EXPECT_FALSE(q.grad().defined());
+  optimizer.zero_grad(true);
+  EXPECT_FALSE(p.grad().defined());
+
+  const Object table = nn::Embedding(4, 2, {.sparse = true});
+  const auto rows = optim::SGD(table.parameters(), 0.1);
+  table(tn::tensor({1, 2})).sum().backward();
+  rows.zero_grad(false);
+  EXPECT_FALSE(table.tensor("weight").grad().defined());
+}
+
+// Rates of five steps.
+std::vector<double> rates(optim::Scheduler scheduler) {
+  std::vector<double> list;
+  for (int i = 0; i < 5; ++i) {
+    list.push_back(scheduler.get_last_lr()[0]);
+    scheduler.step();
+  }
+  return list;
+}
+
+TEST_F(ByPlace, SchedulesTakeTheOptimizerFirst) {
+  const Tensor p = tn::ones(3).requires_grad_();
+  const auto optimizer = [&] { return optim::SGD({p}, 0.1, 0.9); };
+  const auto expect = [&](optim::Scheduler scheduler, optim::Schedule schedule) {
+    EXPECT_EQ(rates(std::move(scheduler)),
+              rates(optim::Scheduler(optimizer(), std::move(schedule))));
+  };
+  expect(optim::StepLR(optimizer(), 2, 0.8), optim::StepLR(2, 0.8));
+  expect(optim::StepLR(optimizer(), 2, {.gamma = 0.8}), optim::StepLR(2, 0.8));
+  expect(optim::MultiStepLR(optimizer(), {1, 3}), optim::MultiStepLR({1, 3}));
+  expect(optim::MultiStepLR(optimizer(), {1, 3}, {.gamma = 0.5}), optim::MultiStepLR({1, 3}, 0.5));
+  expect(optim::ExponentialLR(optimizer(), 0.9), optim::ExponentialLR(0.9));
+  expect(optim::ConstantLR(optimizer(), 0.5, 2), optim::ConstantLR(0.5, 2));
+  expect(optim::ConstantLR(optimizer()), optim::ConstantLR());
+  expect(optim::LinearLR(optimizer(), 0.5, 1.0, 3), optim::LinearLR(0.5, 1.0, 3));
+  expect(optim::LinearLR(optimizer(), {.total_iters = 4}), optim::LinearLR({.total_iters = 4}));
+  expect(optim::PolynomialLR(optimizer(), 4, 2.0), optim::PolynomialLR(4, 2.0));
+  expect(optim::PolynomialLR(optimizer()), optim::PolynomialLR());
+  expect(optim::CosineAnnealingLR(optimizer(), 4, 0.01), optim::CosineAnnealingLR(4, 0.01));
+  expect(optim::CosineAnnealingLR(optimizer(), 4, {.eta_min = 0.01}),
+         optim::CosineAnnealingLR(4, 0.01));
+  expect(optim::CosineAnnealingWarmRestarts(optimizer(), 2, 2),
+         optim::CosineAnnealingWarmRestarts(2, 2));
+  expect(optim::CosineAnnealingWarmRestarts(optimizer(), 2, {.t_mult = 2}),
+         optim::CosineAnnealingWarmRestarts(2, 2));
+  expect(optim::CyclicLR(optimizer(), 0.01, 0.1), optim::CyclicLR(0.01, 0.1));
+  expect(optim::OneCycleLR(optimizer(), 0.1, 10), optim::OneCycleLR(0.1, 10));
+  const auto half = [](int64_t step) { return step == 0 ? 1.0 : 0.5; };
+  expect(optim::LambdaLR(optimizer(), half), optim::LambdaLR(half));
+  expect(optim::MultiplicativeLR(optimizer(), half), optim::MultiplicativeLR(half));
+  expect(optim::SequentialLR(optimizer(), {optim::ConstantLR(), optim::ExponentialLR(0.9)}, {2}),
+         optim::SequentialLR({optim::ConstantLR(), optim::ExponentialLR(0.9)}, {2}));
+}
+
+TEST_F(ByPlace, OptionsOfALoader) {
+  const tn::data::TensorDataset set(tn::arange(10), tn::arange(10));
+  tn::data::DataLoader batches(set, 4);
+  EXPECT_EQ(batches.size(), 3);
+  EXPECT_TRUE(tn::equal(std::get<0>(*batches.begin()), tn::arange(4)));
+  tn::manual_seed(1);
+  tn::data::DataLoader shuffled(set, 10, true);
+  EXPECT_FALSE(tn::equal(std::get<0>(*shuffled.begin()), tn::arange(10)));
+  tn::data::DataLoader plain(set, {});
+  EXPECT_EQ(plain.size(), 10);
+  EXPECT_EQ(message_of([&] { tn::data::DataLoader(set, 0); }),
+            "DataLoader: batch_size is 0, expected at least 1");
+}
+
+TEST_F(ByPlace, FirstValuesByName) {
+  const Tensor w = tn::zeros(2000);
+  nn::init::normal_(w, {.mean = 5, .std = 0.01});
+  EXPECT_NEAR(w.mean().item(), 5.0, 0.01);
+  nn::init::uniform_(w, {.a = 2, .b = 3});
+  EXPECT_GE(w.min().item(), 2.0);
+  EXPECT_LE(w.max().item(), 3.0);
+}
+
+}  // namespace
