@@ -37,6 +37,7 @@ void add_pool_plain();
 void add_attention();
 void add_recurrent();
 void add_softmax();
+void add_running();
 void add_scan();
 void add_sort();
 void add_threads();

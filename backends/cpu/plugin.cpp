@@ -47,6 +47,7 @@ TENON_PLUGIN(cpu) {
   add_norm_given();
   add_optim();
   add_softmax();
+  add_running();
   add_scan();
   add_sort();
   add_pool();

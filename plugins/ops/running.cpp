@@ -50,8 +50,13 @@ std::tuple<Tensor, Tensor> running_extreme(const char* op, const Tensor& x, int6
                                            bool largest) {
   const int64_t d = wrap_dim(op, dim, x.dim());
   if (x.dim() == 0) return {prim::copy(x), prim::fill({}, 0, int64, x.device())};
-  const Tensor at = call(detail::op<"_running_places">, x.detach(), d, largest);
+  const Tensor at = places_of_extremes(x.detach(), d, largest);
   return {prim::gather(x, d, at), at};
+}
+
+std::tuple<Meta, Meta> extreme_metas(const char* op, const Tensor& x, int64_t dim) {
+  wrap_dim(op, dim, x.dim());
+  return {Meta(x), Meta(x.sizes(), int64, x.device())};
 }
 
 Tensor running_log_of_sum(const Tensor& given, int64_t dim) {
@@ -126,15 +131,6 @@ Tensor areas(const char* op, const Tensor& given, const Tensor& x, double dx, in
 }  // namespace
 
 void running() {
-  op("_running_places(Tensor x, int dim, bool largest) -> Tensor")
-      .infer([](Tensor x, int64_t dim, bool) {
-        if (x.dim() == 0) fail("_running_places: x is [], expected 1 dimension at least");
-        wrap_dim("_running_places", dim, x.dim());
-        return Meta(x.sizes(), int64, x.device());
-      })
-      .meaning([](Tensor x, int64_t dim, bool largest) {
-        return places_of_extremes(x.detach(), wrap_dim("_running_places", dim, x.dim()), largest);
-      });
   op("cummax(Tensor x, int dim) -> (Tensor values, Tensor indices)")
       .method()
       .doc(
@@ -142,6 +138,7 @@ void running() {
           "(int64), the last among equals, which gets the gradient.")
       .amp(Amp::widest)
       .keeps_halves()
+      .infer([](Tensor x, int64_t dim) { return extreme_metas("cummax", x, dim); })
       .meaning([](Tensor x, int64_t dim) { return running_extreme("cummax", x, dim, true); });
   op("cummin(Tensor x, int dim) -> (Tensor values, Tensor indices)")
       .method()
@@ -150,6 +147,7 @@ void running() {
           "(int64), the last among equals, which gets the gradient.")
       .amp(Amp::widest)
       .keeps_halves()
+      .infer([](Tensor x, int64_t dim) { return extreme_metas("cummin", x, dim); })
       .meaning([](Tensor x, int64_t dim) { return running_extreme("cummin", x, dim, false); });
   op("logcumsumexp(Tensor x, int dim) -> Tensor")
       .method()

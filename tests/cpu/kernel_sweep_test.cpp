@@ -51,6 +51,7 @@ Samples samples() {
   loss(list);
   conv(list);
   cumprod(list);
+  running_extremes(list);
   distance(list);
   grid_sample(list);
   norm(list);

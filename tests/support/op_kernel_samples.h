@@ -135,6 +135,44 @@ inline void cumprod(Samples& list) {
                  [](const TensorList& in) { return in[0].cumprod(1); });
 }
 
+// Long rows with equal elements, whose last counts; few of them, and many that lie side by side.
+inline void running_extremes(Samples& list) {
+  const Tensor x = tn::round(sample({3, 41, 140}) * 8) / 8;
+  for (const bool largest : {true, false}) {
+    const char* const name = largest ? "cummax" : "cummin";
+    for (const int64_t dim : {0, 1, 2}) {
+      const std::string along = " along " + std::to_string(dim);
+      const auto call = [=](const Tensor& in) {
+        return largest ? tn::cummax(in, dim) : tn::cummin(in, dim);
+      };
+      list.push_back(
+          {name,
+           "values" + along,
+           kAll,
+           {x},
+           {0},
+           {},
+           [=](const TensorList& in, Dtype, tn::Device) { return std::get<0>(call(in[0])); }});
+      list.push_back(
+          {name,
+           "places" + along,
+           kAll,
+           {x},
+           {0},
+           {},
+           [=](const TensorList& in, Dtype, tn::Device) { return std::get<1>(call(in[0])); }});
+      list.push_back(
+          {name,
+           "gradient" + along,
+           kFloats,
+           {x},
+           {0},
+           Error{6, 70, true},
+           gradient_of([=](const TensorList& in) { return std::get<0>(call(in[0])); }, 0)});
+    }
+  }
+}
+
 inline void grid_sample(Samples& list) {
   const Tensor x = sample({3, 4, 7, 5}), grid = sample({3, 23, 17, 2}, {}, 1) * 1.6;
   for (const char* mode : {"bilinear", "nearest"}) {

@@ -112,9 +112,6 @@ inline void sort(Samples& list) {
                 .reshape(dim == 0 ? std::vector<int64_t>{m, 1} : std::vector<int64_t>{1, m});
         return tn::call(tn::detail::op<"_ranked_places">, in, tn::expand(along, sizes), dim);
       });
-      add("_running_places", "extremes", [=](const Tensor& in) {
-        return std::get<1>(descending ? tn::cummax(in, dim) : tn::cummin(in, dim));
-      });
     }
   }
 }

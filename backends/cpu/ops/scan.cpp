@@ -1,5 +1,5 @@
 // SCAN: cumulative sums and products, each row on one thread. Floats fold in float64. Also the pair of
-// cumprod, and _running_places: where the running extremes are.
+// cumprod.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -191,41 +191,6 @@ bool supports_product(const tn_call* call, Refusal why) {
   return (x.ndim > 0 && x.numel > 0) || why("takes rows with elements");
 }
 
-// Of equal ones the later counts, and a NaN is beyond every number.
-template <tn_dtype D>
-void running_places(const tn_host* host, const tn_tensor& x, const tn_tensor& places,
-                    const RowsAlong& rows, bool largest) {
-  using Element = typename Format<D>::Element;
-  const int64_t n = rows.length(), x_step = rows.stride(x), step = rows.stride(places);
-  const int64_t grain = std::max<int64_t>(1, kPieceElements / n);
-  parallel_for(host, 0, rows.count(), grain, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const auto* from = static_cast<const Element*>(x.data) + rows.offset(x, row);
-      auto* to = static_cast<int64_t*>(places.data) + rows.offset(places, row);
-      auto best = Format<D>::widen(*from);
-      int64_t at = 0;
-      for (int64_t i = 0; i < n; ++i) {
-        const auto value = Format<D>::widen(from[i * x_step]);
-        if (value != value || (largest ? value >= best : value <= best)) best = value, at = i;
-        to[i * step] = at;
-      }
-    }
-  });
-}
-
-void launch_running(const tn_call* call) {
-  const tn_tensor& x = *call->args[0].as.tensor;
-  const int64_t dim = call->args[1].as.i;
-  const RowsAlong rows = {x, dim};
-  dtype_table::visit(x.dtype, [&]<typename Tag>(Tag) {
-    running_places<Tag::dtype>(call->host, x, *call->outputs[0], rows, call->args[2].as.i != 0);
-  });
-}
-
-bool supports_running(const tn_call* call, Refusal why) {
-  return call->args[0].as.tensor->numel > 0 || why("takes no empty tensors");
-}
-
 }  // namespace
 
 void add_scan() {
@@ -235,8 +200,6 @@ void add_scan() {
          {.dtypes = floats, .traits = kUsualPromises}, fn<launch_product>)
       .supports(fn<supports_product>)
       .backward(fn<launch_product_backward>, {.saves_args = 0b1});
-  kernel("_running_places", "cpu", {.traits = kUsualPromises}, fn<launch_running>)
-      .supports(fn<supports_running>);
 }
 
 }  // namespace tenon::cpu_backend
