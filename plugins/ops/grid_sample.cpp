@@ -51,7 +51,7 @@ struct Sampler {
     if (border == Border::zeros) return x;
     if (border == Border::border) return prim::elementwise(into_border, x, last);
     const double low = corners ? 0 : -0.5, span = corners ? last : double(n);
-    if (span == 0) return prim::fill(x.sizes(), 0, x.dtype(), x.device());
+    if (span == 0) return prim::elementwise(into_border, x, 0.0);  // all go to the only one
     return prim::elementwise(mirrored, x, low, span, last);
   }
 };

@@ -174,20 +174,40 @@ inline void running_extremes(Samples& list) {
 }
 
 inline void grid_sample(Samples& list) {
-  const Tensor x = sample({3, 4, 7, 5}), grid = sample({3, 23, 17, 2}, {}, 1) * 1.6;
-  for (const char* mode : {"bilinear", "nearest"}) {
-    for (const char* border : {"zeros", "border", "reflection"}) {
-      for (const bool corners : {false, true}) {
-        const std::string what = std::string(mode) + ", " + border + (corners ? ", corners" : "");
-        with_gradients(list, "grid_sample", what, {x, grid}, {0, 0}, {16, 16}, 300, 2,
-                       [=](const TensorList& in) {
-                         return tn::grid_sample(
-                             in[0], in[1],
-                             {.mode = mode, .padding_mode = border, .align_corners = corners});
-                       });
+  const auto add = [&](const std::string& what, const Tensor& x, const Tensor& grid) {
+    for (const char* mode : {"bilinear", "nearest", "bicubic"}) {
+      for (const char* border : {"zeros", "border", "reflection"}) {
+        for (const bool corners : {false, true}) {
+          with_gradients(list, "grid_sample",
+                         std::string(mode) + ", " + border + (corners ? ", corners" : "") + what,
+                         {x, grid}, {0, 0}, {16, 16}, 300, 2, [=](const TensorList& in) {
+                           return tn::grid_sample(
+                               in[0], in[1],
+                               {.mode = mode, .padding_mode = border, .align_corners = corners});
+                         });
+        }
       }
     }
+  };
+  const Tensor grid = sample({3, 23, 17, 2}, {}, 1) * 1.6;
+  add("", sample({3, 4, 7, 5}), grid);
+  // Planes that are smaller than what a place takes, and places far outside.
+  for (const std::vector<int64_t>& plane :
+       {std::vector<int64_t>{1, 1}, {1, 6}, {2, 1}, {3, 2}, {4, 4}}) {
+    add(" of " + std::to_string(plane[0]) + " x " + std::to_string(plane[1]),
+        sample({3, 2, plane[0], plane[1]}), grid * 4.1);
   }
+  // In the middle between two elements, where the nearest one is a choice.
+  list.push_back({"grid_sample",
+                  "nearest of the middle",
+                  kFloat32,
+                  {sample({2, 3, 8, 16}), tn::round(sample({2, 31, 17, 2}, {}, 1) * 24) / 16},
+                  {0, 0},
+                  {},
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    return tn::grid_sample(in[0], in[1],
+                                           {.mode = "nearest", .align_corners = false});
+                  }});
 }
 
 inline void norm(Samples& list) {

@@ -252,7 +252,9 @@ constexpr Table make() {
   t.recurrent = kRecurrentFunctions;
   add_distance(t.distance_f32);
   add_distance(t.distance_f64);
+  t.sample_taps = sample_taps;
   t.sample = sample;
+  t.sample_dx = sample_dx;
   t.sample_slopes = sample_slopes;
   t.max_plane = max_plane;
   t.max_columns = max_columns;

@@ -160,12 +160,34 @@ struct SgdStep {
   double sign, decay, lr, old, fresh, own, ahead;
 };
 
-// What each of n places of a plane takes: the element at[0], or those above left, above right, below
-// left and below right, by how far right and below the place is, from 0 to 1. -1: none, which is 0.
+// One dimension of images that are sampled at places of a grid, from -1 to 1. A place takes 1, 2 or 4 of its
+// `size` elements, which lie `step` apart in memory. The numbers are those of the op's meaning.
+enum class SampleBorder { zeros, border, reflection };
+struct SampleAxis {
+  int32_t size, step;
+  int taps;
+  SampleBorder border;
+  float scale, shift, low, span;
+};
+// What each of up to kSamplePlaces places takes along a dimension: where in memory that is, or kNoElement
+// where it is outside, and is 0; by which weight, and by how much this moves with the place; whether the
+// place moves with the grid's number (1), against it (-1) or not (0), as the border has it; whether all are
+// inside and behind each other (-1, else 0).
+constexpr int64_t kSamplePlaces = 128;
+constexpr int32_t kNoElement = -(1 << 30);  // twice this is an int32_t, too
+struct SampleAxisTaps {
+  int32_t at[4][kSamplePlaces];
+  float weight[4][kSamplePlaces], dweight[4][kSamplePlaces];
+  float slope[kSamplePlaces];
+  int32_t is_inner[kSamplePlaces];
+};
+// Of both dimensions of a plane whose rows lie `row` apart. `first` has, for places that are inner in both,
+// where the first element is, and 0 for the others, which `edges` lists unless a place takes one element.
 struct SampleTaps {
-  int n;  // 1 or 4
-  const int32_t* at[4];
-  const float *right, *below;
+  int taps;  // along each dimension
+  int64_t row, n_edges;
+  SampleAxisTaps down, across;
+  int32_t is_inner[kSamplePlaces], first[kSamplePlaces], edges[kSamplePlaces];
 };
 
 // Distances of one row and many, whose elements lie in columns (distance.h): by the sum of magnitudes
@@ -223,8 +245,13 @@ struct Table {
   RecurrentFunctions recurrent;
   DistanceFunctions<float> distance_f32;
   DistanceFunctions<double> distance_f64;
+  // The taps of n places of a grid, which has two numbers of each; sampling of a plane, and its gradients to
+  // the plane and to the places, which are added.
+  void (*sample_taps)(SampleTaps*, const SampleAxis& down, const SampleAxis& across,
+                      const float* grid, int64_t n);
   void (*sample)(float* y, const float* plane, int64_t n, const SampleTaps&);
-  void (*sample_slopes)(float* dright, float* dbelow, const float* g, const float* plane, int64_t n,
+  void (*sample_dx)(float* dplane, const float* g, int64_t n, const SampleTaps&);
+  void (*sample_slopes)(float* dacross, float* ddown, const float* g, const float* plane, int64_t n,
                         const SampleTaps&);
   // y and places [h.out, w.out] of x [h.size, w.size]: the largest of each window, and where it is.
   void (*max_plane)(const PoolAxis& h, const PoolAxis& w, const float* x, float* y,
