@@ -170,6 +170,21 @@ inline void reduce(Samples& list) {
                       }});
     }
   }
+  // Sums of few columns in rows that lie behind each other, of values without a period, by which the sums in
+  // between would be large.
+  for (const int64_t columns : {2, 3, 4, 5, 7, 8, 12, 16, 17}) {
+    for (const int64_t rows : {1, 2, 7, 40, 150, 1100}) {
+      list.push_back({"reduce",
+                      "sum of " + std::to_string(rows) + " rows of " + std::to_string(columns),
+                      {tn::float32, tn::float64},
+                      {tn::sin(sample({3, rows, columns}) * 1000)},
+                      {0},
+                      sum_of(4 * double(rows)),
+                      [](const TensorList& in, Dtype, tn::Device) {
+                        return tn::prim::reduce(TN_REDUCE_SUM, in[0], {1});
+                      }});
+    }
+  }
   static constinit tn::ExpressionRef product{"_product(Tensor x, Tensor y) -> Tensor", "x * y"};
   static constinit tn::ExpressionRef root{"_root(Tensor x) -> Tensor", "sqrt(abs(x)) + 1"};
   list.push_back({"reduce",

@@ -21,8 +21,8 @@ constexpr int64_t kFewBlocks = 8;
 constexpr int64_t kNarrowWidth = 256;
 constexpr int64_t kManyOutputs = 32;
 constexpr int64_t kFewInDenseRow = 6;
-constexpr int64_t kGroupWidth = 256;  // of rows of few columns that are folded together
-constexpr int64_t kFewColumns = 4;    // are not worth a row of their own
+constexpr int64_t kGroupWidth = 64;    // of rows of few columns that are folded together
+constexpr int64_t kFewestColumns = 4;  // fewer are not worth a row of their own
 
 RegisterType folded_type(tn_dtype accumulate) {
   return accumulate == TN_FLOAT32 ? kF32 : accumulate == TN_FLOAT64 ? kF64 : kI64;
@@ -52,7 +52,7 @@ bool runs_along_kept(const tn_reduction& r, uint32_t n_inputs, int32_t n_kept_di
     return false;
   }
   const int64_t n_columns = r.sizes[n_kept_dims - 1];
-  if (n_columns < kFewColumns) {
+  if (n_columns < kFewestColumns) {
     return n_columns > 1 && rows_in_group(r, n_inputs, r.sizes[r.ndim - 1]) > 1;
   }
   int32_t far_kept = 0;
@@ -274,9 +274,37 @@ bool fold_simple(const tn_reduction& r) {
   return true;
 }
 
+// Sums over rows of few columns that lie behind each other, a block of rows for each place of another
+// dimension, as of [n, rows, 2] along the second. The type itself holds the sums, as those of short rows.
+template <typename T>
+bool sum_blocks(const tn_call* call, const tn_reduction& r, SumBlocks<T> sum) {
+  constexpr tn_dtype kDtype = sizeof(T) == 8 ? TN_FLOAT64 : TN_FLOAT32;
+  const tn_operand &out = r.operands[0], &x = r.operands[1];
+  const int64_t count = r.sizes[0], columns = r.sizes[1], n = r.sizes[2];
+  if (out.dtype != kDtype || x.dtype != kDtype || out.strides[1] != 1 || x.strides[1] != 1 ||
+      x.strides[2] != columns) {
+    return false;
+  }
+  const double cost = static_cast<double>(count) * static_cast<double>(n * columns) / 4;
+  parallel_for(call->host, 0, count, grain_of(count, cost), [&](int64_t begin, int64_t end) {
+    sum(static_cast<T*>(out.data) + begin * out.strides[0], out.strides[0],
+        static_cast<const T*>(x.data) + begin * x.strides[0], x.strides[0], n, columns,
+        end - begin);
+  });
+  return true;
+}
+bool sum_blocks(const tn_call* call, const tn_reduction& r) {
+  if (r.kind != TN_REDUCE_SUM || r.prologue || r.epilogue || r.ndim != 3 || r.n_reduced != 1 ||
+      r.sizes[1] < 2 || r.sizes[1] > kFewColumns || r.sizes[2] * r.sizes[1] > kBlockSums) {
+    return false;
+  }
+  return sum_blocks<float>(call, r, table().sum_blocks_f32) ||
+         sum_blocks<double>(call, r, table().sum_blocks_f64);
+}
+
 void launch(const tn_call* call) {
   const tn_reduction& r = *call->args[0].as.reduction;
-  if (fold_simple(r)) {
+  if (fold_simple(r) || sum_blocks(call, r)) {
     return;
   }
   const tn_host* host = call->host;

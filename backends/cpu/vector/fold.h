@@ -184,6 +184,66 @@ void fold_int_columns(int64_t* row, const int64_t* x, int64_t stride, int64_t n_
   }
 }
 
+// The sums of each of the columns of n elements in rows of `columns`, which divide a vector.
+template <typename T>
+TENON_INLINE Vec<T> sum_in_lanes(const T* x, int64_t n, int64_t columns) {
+  constexpr int64_t w = kLanes<T>;
+  Vec<T> v0 = {};
+  int64_t i = 0;
+  if (n >= 4 * w) {
+    Vec<T> v1 = v0, v2 = v0, v3 = v0;
+    for (; i + 4 * w <= n; i += 4 * w) {
+      v0 += load(x + i);
+      v1 += load(x + i + w);
+      v2 += load(x + i + 2 * w);
+      v3 += load(x + i + 3 * w);
+    }
+    v0 = (v0 + v1) + (v2 + v3);
+  }
+  for (; i + w <= n; i += w) v0 += load(x + i);
+  if (i < n) v0 += load_part(x + i, n - i, T(0));
+  if constexpr (w > 8) v0 = columns <= 8 ? v0 + exchanged<8, T>(v0) : v0;
+  if constexpr (w > 4) v0 = columns <= 4 ? v0 + exchanged<4, T>(v0) : v0;
+  if constexpr (w > 2) v0 = columns <= 2 ? v0 + exchanged<2, T>(v0) : v0;
+  return v0;
+}
+
+template <typename T>
+void sum_blocks(T* to, int64_t to_stride, const T* x, int64_t stride, int64_t n_rows,
+                int64_t n_columns, int64_t count) {
+  constexpr int64_t w = kLanes<T>;
+  const int64_t n = n_rows * n_columns;
+  if (n_columns <= w && w % n_columns == 0) {
+    for (int64_t i = 0; i < count; ++i, x += stride, to += to_stride) {
+      const Vec<T> sums = sum_in_lanes(x, n, n_columns);
+      for (int64_t j = 0; j < n_columns; ++j) to[j] = sums[j];
+    }
+    return;
+  }
+  // Some rows make a wide one. A few of these are added in the type itself, their sums in float64.
+  constexpr int64_t kWide = 64, kWideRows = 8;
+  const int64_t wide = kWide / n_columns * n_columns;
+  for (int64_t i = 0; i < count; ++i, x += stride, to += to_stride) {
+    double totals[kWide] = {};
+    for (int64_t begin = 0; begin < n; begin += kWideRows * wide) {
+      const int64_t end = smaller(n, begin + kWideRows * wide);
+      T sums[kWide] = {};
+      int64_t at = begin;
+      for (; at + wide <= end; at += wide) {
+        TENON_INDEPENDENT
+        for (int64_t j = 0; j < wide; ++j) sums[j] += x[at + j];
+      }
+      for (int64_t j = 0; at + j < end; ++j) sums[j] += x[at + j];
+      TENON_INDEPENDENT
+      for (int64_t j = 0; j < wide; ++j) totals[j] += static_cast<double>(sums[j]);
+    }
+    for (int64_t at = n_columns; at < wide; at += n_columns) {
+      for (int64_t j = 0; j < n_columns; ++j) totals[j] += totals[at + j];
+    }
+    for (int64_t j = 0; j < n_columns; ++j) to[j] = static_cast<T>(totals[j]);
+  }
+}
+
 void flush_f32(double* sum, const float* x, int64_t n) {
   TENON_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {

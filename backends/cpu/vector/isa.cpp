@@ -242,6 +242,8 @@ constexpr Table make() {
   add_fold<Mul>(t, TN_REDUCE_PROD);
   add_fold<Max>(t, TN_REDUCE_MAX);
   add_fold<Min>(t, TN_REDUCE_MIN);
+  t.sum_blocks_f32 = sum_blocks<float>;
+  t.sum_blocks_f64 = sum_blocks<double>;
   t.flush_f32 = flush_f32;
   t.flush_f64 = flush_f64;
   t.log_sum_exp_f32 = log_sum_exp<float>;

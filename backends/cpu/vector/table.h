@@ -208,6 +208,12 @@ struct FoldFunctions {
   // row = fold(row, each of n_rows rows of x, `stride` elements apart, in their order), of n elements.
   void (*columns[4])(T* row, const T* x, int64_t stride, int64_t n_rows, int64_t n);
 };
+// The sums of the columns of each of `count` blocks: rows of at most kFewColumns that lie behind each other,
+// with at most kBlockSums elements together. Blocks are `stride` elements apart, their sums `to_stride`.
+constexpr int64_t kFewColumns = 16, kBlockSums = 2048;
+template <typename T>
+using SumBlocks = void (*)(T* to, int64_t to_stride, const T* x, int64_t stride, int64_t n_rows,
+                           int64_t n_columns, int64_t count);
 
 struct Table {
   const char* name;
@@ -230,6 +236,8 @@ struct Table {
   FoldFunctions<float, double> folds_f32;
   FoldFunctions<double, double> folds_f64;
   FoldFunctions<int64_t, int64_t> folds_i64;
+  SumBlocks<float> sum_blocks_f32;
+  SumBlocks<double> sum_blocks_f64;
   // sum += x, error += what the rounding of sum lost.
   void (*flush_f32)(double* sum, const float* x, int64_t n);
   void (*flush_f64)(double* sum, double* error, const double* x, int64_t n);
