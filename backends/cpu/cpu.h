@@ -21,6 +21,7 @@ void add_reduce();
 void add_matmul();
 void add_linear();
 void add_shape();
+void add_border();
 void add_grid_sample();
 void add_index();
 void add_add_rows();

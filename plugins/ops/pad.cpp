@@ -183,16 +183,22 @@ void expect_border(const Padding& p, int64_t n, string_view mode) {
   parts_of(p, n, mode);  // whose sizes have 63 bits
 }
 
+// The sizes of x with this border.
+Sizes bordered_sizes(const Tensor& x, Ints pad, string_view mode) {
+  Sizes sizes = sizes_of(x);
+  for (const Padding& p : paddings(x, pad)) {
+    int64_t& size = sizes[size_t(p.dim)];
+    expect_border(p, size, mode);
+    size += p.before + p.behind;
+  }
+  expect_countable("pad", sizes, x.dtype());
+  return sizes;
+}
+
 Tensor with_border(const Tensor& x, Ints pad, string_view mode) {
   const std::vector<Padding> list = paddings(x, pad);
   const Sizes n = sizes_of(x);
-  Sizes sizes = n;
-  for (const Padding& p : list) {
-    expect_border(p, n[size_t(p.dim)], mode);
-    sizes[size_t(p.dim)] += p.before + p.behind;
-  }
-  expect_countable("pad", sizes, x.dtype());
-  Tensor y = Tensor::empty(sizes, x.dtype(), x.device());
+  Tensor y = Tensor::empty(bordered_sizes(x, pad, mode), x.dtype(), x.device());
   middle_of(y, list, 0, n).copy_(x);
   for (size_t i = 0; i < list.size(); ++i) {
     const int64_t d = list[i].dim;
@@ -307,6 +313,9 @@ void pads() {
       .vjp(constant_pad_gradient, Reads::sizes);
   op("_border(Tensor x, int[] pad, str mode) -> Tensor")
       .keeps_halves()
+      .infer([](Tensor x, Ints pad, string_view mode) {
+        return Meta(bordered_sizes(x, pad, mode), x.dtype(), x.device());
+      })
       .meaning(with_border)
       .vjp([](const Vjp& g, Tensor, Ints pad,
               string_view mode) { return border_op("ops._border_sum", g.grad(), pad, mode); },

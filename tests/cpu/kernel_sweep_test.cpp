@@ -50,6 +50,7 @@ Samples samples() {
   index(list);
   loss(list);
   conv(list);
+  border(list);
   cumprod(list);
   running_extremes(list);
   distance(list);

@@ -56,6 +56,32 @@ inline void flip(Samples& list) {
   }
 }
 
+inline void border(Samples& list) {
+  const std::vector<std::vector<int64_t>> pads = {
+      {2, 1}, {0, 3, 2, 0}, {1, 2, 3, 1, 2, 1}, {5, 0, 0, 4, 1, 0, 2, 0}};
+  for (const std::vector<int64_t>& pad : pads) {
+    for (const char* mode : {"reflect", "replicate", "circular"}) {
+      list.push_back(
+          {"_border",
+           mode + std::to_string(pad.size()),
+           kAll,
+           {sample({3, 4, 5, 6})},
+           {-1},
+           {},
+           [=](const TensorList& in, Dtype, tn::Device) { return tn::pad(in[0], pad, mode); }});
+    }
+  }
+  list.push_back({"_border",
+                  "of a line",
+                  kAll,
+                  {sample({9})},
+                  {-1},
+                  {},
+                  [](const TensorList& in, Dtype, tn::Device) {
+                    return tn::pad(in[0], {8, 7}, "reflect");
+                  }});
+}
+
 inline void conv(Samples& list) {
   const std::vector<int64_t> batch = {0, -1, -1};
   auto add = [&](const char* kernel, const char* what, const TensorList& inputs, double length,
