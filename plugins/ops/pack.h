@@ -19,6 +19,7 @@ void zetas();
 void bessels();
 void numeric();
 void reduce();
+void prods();  // of which reduce() registers these
 // Of which reduce() registers these.
 void running();
 void gradients();

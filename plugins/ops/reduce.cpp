@@ -73,9 +73,9 @@ Tensor fold(tn_reduce_kind kind, const Tensors& xs, Ints dims, bool keepdim,
 }
 
 // Of x as `dtype`, where one is named. (Whole numbers are added up in int64, and end as it.)
-Tensor total_of(tn_reduce_kind kind, const Tensor& x, Ints dims, bool keepdim, Dtype dtype) {
-  if (!dtype) return prim::reduce(kind, x, dims, keepdim);
-  return as_dtype(prim::reduce(kind, as_dtype(x, dtype), dims, keepdim), dtype);
+Tensor sum_of(const Tensor& x, Ints dims, bool keepdim, Dtype dtype) {
+  if (!dtype) return prim::reduce(TN_REDUCE_SUM, x, dims, keepdim);
+  return as_dtype(prim::reduce(TN_REDUCE_SUM, as_dtype(x, dtype), dims, keepdim), dtype);
 }
 
 // Sums or products up to each element.
@@ -170,7 +170,7 @@ void sums() {
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
-        return total_of(TN_REDUCE_SUM, x, dims, keepdim, dtype);
+        return sum_of(x, dims, keepdim, dtype);
       });
   op("mean(Tensor x, int[] dim=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
       .doc(
@@ -183,15 +183,7 @@ void sums() {
         expect_floating("mean", dtype);
         return mean_of(dtype ? as_dtype(x, dtype) : x, dims, keepdim);
       });
-  op("prod(Tensor x, int[] dim=[], bool keepdim=False, dtype? dtype=None) -> Tensor")
-      .doc(
-          "The product over dim, or over all where dim is empty. Of integers and bool it is "
-          "int64; with a dtype: of x as that dtype.")
-      .method()
-      .amp(Amp::float32)
-      .meaning([](Tensor x, Ints dims, bool keepdim, Dtype dtype) {
-        return total_of(TN_REDUCE_PROD, x, dims, keepdim, dtype);
-      });
+  prods();
 }
 
 void extremes() {

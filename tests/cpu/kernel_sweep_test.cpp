@@ -52,6 +52,7 @@ Samples samples() {
   conv(list);
   border(list);
   cumprod(list);
+  product_gradient(list);
   running_extremes(list);
   distance(list);
   grid_sample(list);

@@ -82,6 +82,31 @@ inline void border(Samples& list) {
                   }});
 }
 
+// Around 1, with no, one and several zeros in a row.
+inline void product_gradient(Samples& list) {
+  Tensor x = 1 + sample({5, 41, 70}) / 16;
+  x.index_fill_(1, tn::tensor({7}), 0);
+  x.narrow(0, 1, 2).narrow(1, 20, 2).fill_(0);
+  x.narrow(2, 0, 30).fill_(1.25);
+  for (const int64_t dim : {0, 1, 2}) {
+    list.push_back(
+        {"_product_gradient",
+         "gradient along " + std::to_string(dim),
+         {tn::float32, tn::float64},
+         {x},
+         {dim == 0 ? 1 : 0},
+         {40, 4},
+         gradient_of([dim](const TensorList& in) { return tn::prod(in[0], {dim}); }, 0)});
+  }
+  list.push_back({"_product_gradient",
+                  "gradient of all",
+                  {tn::float32, tn::float64},
+                  {x.narrow(1, 8, 2)},
+                  {-1},
+                  {400, 4},
+                  gradient_of([](const TensorList& in) { return tn::prod(in[0]); }, 0)});
+}
+
 inline void conv(Samples& list) {
   const std::vector<int64_t> batch = {0, -1, -1};
   auto add = [&](const char* kernel, const char* what, const TensorList& inputs, double length,

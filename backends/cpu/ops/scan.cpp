@@ -1,5 +1,5 @@
 // SCAN: cumulative sums and products, each row on one thread. Floats fold in float64. Also the pair of
-// cumprod.
+// cumprod, and the gradient of a product over one dimension.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -100,6 +100,38 @@ void launch(const tn_call* call) {
   });
 }
 
+// f(first row, group, room for an element of each of its rows at each of their places), for groups of
+// neighbouring rows of the tensors.
+template <typename F, typename... Tensors>
+void each_group(const tn_call* call, const RowsAlong& rows, const F& f, const Tensors&... tensors) {
+  constexpr int64_t kKept = 1 << 16;  // elements that a worker keeps, or a row
+  const int64_t n = rows.length(), count = rows.count();
+  const int64_t most = std::clamp<int64_t>(kKept / n, 1, kSideBySide);
+  const int64_t workers = std::clamp<int64_t>(count * n / kPieceElements, 1, thread_count());
+  auto* const kept = static_cast<double*>(
+      Call(call).workspace(static_cast<uint64_t>(workers * most * n) * sizeof(double)));
+  parallel_for(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t worker = begin; worker < end; ++worker) {
+      const int64_t behind = count * (worker + 1) / workers;
+      for (int64_t row = count * worker / workers; row < behind;) {
+        Group group = group_of(rows, row, behind, tensors...);
+        group.count = std::min(group.count, most);
+        f(row, group, kept + worker * most * n);
+        row += group.count;
+      }
+    }
+  });
+}
+
+// steps(count, strides of three tensors between rows): with constants the compiler unrolls or vectorizes.
+template <typename Steps>
+void with_constants(const Group& group, const Steps& steps) {
+  const auto [a, b, c] = group.steps;
+  if (a == 1 && b == 1 && c == 1) return steps(group.count, 1, 1, 1);
+  if (group.count == kTogether) return steps(kTogether, a, b, c);
+  return steps(group.count, a, b, c);
+}
+
 // dx_i = prod(x_j, j < i) s_i of y_i = prod(x_j, j <= i), where s_i = g_i + x_{i+1} s_{i+1}: no
 // division, so that it holds at zeros. Both factors are kept in float64, where one may be beyond T and
 // the other 0.
@@ -133,38 +165,22 @@ struct ProductGradient {
         }
       }
     };
-    // With constants the compiler unrolls or vectorizes the loop.
-    const auto [g_apart, x_apart, apart] = group.steps;
-    if (g_apart == 1 && x_apart == 1 && apart == 1) return steps(group.count, 1, 1, 1);
-    if (group.count == kTogether) return steps(kTogether, g_apart, x_apart, apart);
-    return steps(group.count, g_apart, x_apart, apart);
+    with_constants(group, steps);
   }
 };
 
 template <typename T>
 void product_backward(const tn_call* call, const tn_tensor& g, const tn_tensor& x,
                       const tn_tensor& dx, const RowsAlong& rows) {
-  constexpr int64_t kKept = 1 << 16;  // elements that a worker keeps, or a row
-  const int64_t n = rows.length(), count = rows.count();
-  const int64_t most = std::clamp<int64_t>(kKept / n, 1, kSideBySide);
-  const int64_t workers = std::clamp<int64_t>(count * n / kPieceElements, 1, thread_count());
-  auto* const kept = static_cast<double*>(
-      Call(call).workspace(static_cast<uint64_t>(workers * most * n) * sizeof(double)));
-  const ProductGradient<T> gradient{n, rows.stride(g), rows.stride(x), rows.stride(dx)};
-  parallel_for(call->host, 0, workers, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t worker = begin; worker < end; ++worker) {
-      const int64_t behind = count * (worker + 1) / workers;
-      for (int64_t row = count * worker / workers; row < behind;) {
-        Group group = group_of(rows, row, behind, g, x, dx);
-        group.count = std::min(group.count, most);
+  const ProductGradient<T> gradient{rows.length(), rows.stride(g), rows.stride(x), rows.stride(dx)};
+  each_group(
+      call, rows,
+      [&](int64_t row, const Group& group, double* kept) {
         gradient.run(static_cast<const T*>(g.data) + rows.offset(g, row),
                      static_cast<const T*>(x.data) + rows.offset(x, row),
-                     static_cast<T*>(dx.data) + rows.offset(dx, row), kept + worker * most * n,
-                     group);
-        row += group.count;
-      }
-    }
-  });
+                     static_cast<T*>(dx.data) + rows.offset(dx, row), kept, group);
+      },
+      g, x, dx);
 }
 
 void launch_product(const tn_call* call) {
@@ -186,8 +202,97 @@ void launch_product_backward(const tn_call* call) {
                           : product_backward<float>(call, g, x, *dx, rows);
 }
 
+// dx_i = g prod(x_j, j != i), by what is before and what is behind: no division, so that it holds at zeros.
+// Both are kept in float64.
+template <typename T>
+struct WholeProductGradient {
+  int64_t n, x_step, step;
+
+  // kept: n elements for each row of the group.
+  void run(const T* g, const T* x, T* dx, double* kept, const Group& group) const {
+    if (x_step == 1 && step == 1 && group.count == kTogether && n >= kStrip)
+      return strips(g, x, dx, kept, group);
+    with_constants(group, [&](int64_t count, int64_t g_apart, int64_t x_apart, int64_t apart) {
+      double folded[kSideBySide];
+      std::fill_n(folded, count, 1.0);
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t k = 0; k < count; ++k) {
+          kept[i * count + k] = folded[k];
+          folded[k] *= static_cast<double>(x[i * x_step + k * x_apart]);
+        }
+      }
+      for (int64_t k = 0; k < count; ++k) folded[k] = static_cast<double>(g[k * g_apart]);
+      for (int64_t i = n - 1; i >= 0; --i) {
+        for (int64_t k = 0; k < count; ++k) {
+          dx[i * step + k * apart] = static_cast<T>(kept[i * count + k] * folded[k]);
+          folded[k] *= static_cast<double>(x[i * x_step + k * x_apart]);
+        }
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kStrip = 64;
+
+  // Of kTogether rows that are dense: the results of a strip are turned where nothing else is, and then written
+  // row by row. Rows of a power of two have their elements, and their results', in the same lines of the cache.
+  void strips(const T* g, const T* x, T* dx, double* kept, const Group& group) const {
+    const auto [g_apart, x_apart, apart] = group.steps;
+    double folded[kTogether];
+    std::fill_n(folded, kTogether, 1.0);
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t k = 0; k < kTogether; ++k) {
+        kept[i * kTogether + k] = folded[k];
+        folded[k] *= static_cast<double>(x[k * x_apart + i]);
+      }
+    }
+    for (int64_t k = 0; k < kTogether; ++k) folded[k] = static_cast<double>(g[k * g_apart]);
+    for (int64_t end = n; end > 0;) {
+      const int64_t from = (end - 1) / kStrip * kStrip;
+      T strip[kTogether][kStrip];
+      for (int64_t i = end - 1; i >= from; --i) {
+        for (int64_t k = 0; k < kTogether; ++k) {
+          strip[k][i - from] = static_cast<T>(kept[i * kTogether + k] * folded[k]);
+          folded[k] *= static_cast<double>(x[k * x_apart + i]);
+        }
+      }
+      for (int64_t k = 0; k < kTogether; ++k)
+        std::copy_n(strip[k], end - from, dx + k * apart + from);
+      end = from;
+    }
+  }
+};
+
+template <typename T>
+void whole_product_backward(const tn_call* call, const tn_tensor& g, const tn_tensor& x,
+                            const tn_tensor& dx, const RowsAlong& rows) {
+  const WholeProductGradient<T> gradient{rows.length(), rows.stride(x), rows.stride(dx)};
+  each_group(
+      call, rows,
+      [&](int64_t row, const Group& group, double* kept) {
+        gradient.run(static_cast<const T*>(g.data) + rows.offset(g, row),
+                     static_cast<const T*>(x.data) + rows.offset(x, row),
+                     static_cast<T*>(dx.data) + rows.offset(dx, row), kept, group);
+      },
+      g, x, dx);
+}
+
+// args: g, which has one element along the dimension, x and the dimension.
+void launch_whole_product_backward(const tn_call* call) {
+  const tn_tensor &g = *call->args[0].as.tensor, &x = *call->args[1].as.tensor;
+  const tn_tensor& dx = *call->outputs[0];
+  const RowsAlong rows = {x, call->args[2].as.i};
+  x.dtype == TN_FLOAT64 ? whole_product_backward<double>(call, g, x, dx, rows)
+                        : whole_product_backward<float>(call, g, x, dx, rows);
+}
+
 bool supports_product(const tn_call* call, Refusal why) {
   const tn_tensor& x = *call->args[0].as.tensor;
+  return (x.ndim > 0 && x.numel > 0) || why("takes rows with elements");
+}
+
+bool supports_whole_product(const tn_call* call, Refusal why) {
+  const tn_tensor& x = *call->args[1].as.tensor;
   return (x.ndim > 0 && x.numel > 0) || why("takes rows with elements");
 }
 
@@ -200,6 +305,9 @@ void add_scan() {
          {.dtypes = floats, .traits = kUsualPromises}, fn<launch_product>)
       .supports(fn<supports_product>)
       .backward(fn<launch_product_backward>, {.saves_args = 0b1});
+  kernel("_product_gradient", "cpu", {.dtypes = floats, .traits = kUsualPromises},
+         fn<launch_whole_product_backward>)
+      .supports(fn<supports_whole_product>);
 }
 
 }  // namespace tenon::cpu_backend
