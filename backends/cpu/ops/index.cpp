@@ -151,6 +151,7 @@ struct Indexed {
 struct Steps {
   int64_t far, near, index, along;
   bool are_dense;  // the last dimension is the one that is indexed, and lies dense everywhere
+  bool are_one;    // the same, and of near it is one element for all, as where things are counted
   bool are_whole;  // a row moves as a whole
 
   explicit Steps(const Indexed& x)
@@ -159,6 +160,7 @@ struct Steps {
         index(x.last_stride(x.index)),
         along(x.dim_stride()),
         are_dense(near == 1 && index == 1 && along == 1 && far == 0),
+        are_one(near == 0 && index == 1 && along == 1 && far == 0),
         are_whole(x.moves_rows()) {}
 };
 
@@ -172,13 +174,18 @@ void each_element(const Indexed& x, const Steps& step, const Indexed::Row& row, 
     for (int64_t j = 0; j < x.row_size; ++j) f(far[index[j]], near[j]);
     return;
   }
+  if (step.are_one) {
+    const T value = *near;
+    for (int64_t j = 0; j < x.row_size; ++j) f(far[index[j]], value);
+    return;
+  }
   if (step.are_whole) {
     T* const there = far + index[0] * step.along;
     TENON_INDEPENDENT
     for (int64_t j = 0; j < x.row_size; ++j) f(there[j], near[j]);
     return;
   }
-  const auto [far_step, near_step, index_step, along, dense, whole] = step;
+  const auto [far_step, near_step, index_step, along, dense, one, whole] = step;
   for (int64_t j = 0; j < x.row_size; ++j)
     f(far[j * far_step + index[j * index_step] * along], near[j * near_step]);
 }
@@ -205,7 +212,7 @@ bool gather_elements(const Indexed& x, const Steps& step, const Indexed::Row& ro
     }
     return true;
   }
-  const auto [far_step, near_step, index_step, along, _, whole] = step;
+  const auto [far_step, near_step, index_step, along, dense, one, whole] = step;
   for (int64_t j = 0; j < n; ++j) {
     const int64_t i = index[j * index_step];
     if (static_cast<uint64_t>(i) >= size) return false;
