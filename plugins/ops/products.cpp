@@ -74,7 +74,23 @@ Tensor kronecker(const Tensor& a, const Tensor& b) {
     of_b.insert(of_b.end(), {1, n});
     sizes.push_back(checked_mul("kron", m, n));
   }
-  return prim::reshape(mul(prim::reshape(a, of_a), prim::reshape(b, of_b)), sizes);
+  const Tensor left = prim::reshape(a, of_a), right = prim::reshape(b, of_b);
+  if (rank == 0) return mul(left, right);
+  // Along the last dimension both are first laid out as the result has them, where that is little beside the
+  // result: then its rows are as long as in the result, and dense.
+  const int64_t m = of_a[size_t(2 * rank - 2)], n = of_b[size_t(2 * rank - 1)];
+  constexpr int64_t kMuch = 4;
+  if (a.numel() < kMuch * m || b.numel() < kMuch * n || m * n == 0)
+    return prim::reshape(mul(left, right), sizes);
+  const auto laid_out = [&](const Tensor& x, Sizes line) {
+    line[size_t(2 * rank - 2)] = m;
+    line[size_t(2 * rank - 1)] = n;
+    const Tensor spread = prim::copy(prim::expand(x, line));
+    line.pop_back();
+    line.back() = m * n;
+    return prim::reshape(spread, line);
+  };
+  return prim::reshape(mul(laid_out(left, of_a), laid_out(right, of_b)), sizes);
 }
 
 constinit ExpressionRef minor_of{"_minor(Tensor a, Tensor b, Tensor c, Tensor d) -> Tensor",
