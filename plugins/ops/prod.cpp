@@ -24,12 +24,27 @@ Tensor product_of(const Tensor& x, Ints dims, bool keepdim) {
   if (!keepdim && !dims.empty()) sizes.erase(sizes.begin() + d);
   return prim::reshape(call(detail::op<"_product_along">, line, d), sizes);
 }
+// The sizes of x with one element along d.
+Sizes sizes_of_products(const Tensor& x, int64_t d) {
+  Sizes sizes = sizes_of(x);
+  sizes[size_t(d)] = 1;
+  return sizes;
+}
+// What the gradient goes to, for a g that has one element along dim.
+Meta gradient_meta(const Tensor& g, const Tensor& x, int64_t dim) {
+  const int64_t d = wrap_dim("_product_gradient", dim, x.dim());
+  if (x.dim() == 0) fail("_product_gradient: x is [], expected 1 dimension at least");
+  if (g.sizes() != Ints(sizes_of_products(x, d)) || g.dtype() != x.dtype()) {
+    fail("_product_gradient: g is " + detail::sizes_text(g.sizes()) + " " + g.dtype().name() +
+         ", expected " + detail::sizes_text(sizes_of_products(x, d)) + " " + x.dtype().name());
+  }
+  return Meta(x);
+}
 // For each element of x the product of the others along d: of those before it and of those behind it.
 Tensor products_of_others(const Tensor& x, int64_t d) {
   const int64_t n = x.size(d);
-  Sizes first = sizes_of(x);
-  first[size_t(d)] = 1;
-  const Tensor one = prim::fill(first, 1, x.dtype(), x.device());
+  if (x.numel() == 0) return x;
+  const Tensor one = prim::fill(sizes_of_products(x, d), 1, x.dtype(), x.device());
   return mul(prim::scan(TN_REDUCE_PROD, cat({one, prim::slice(x, d, 0, n - 1)}, d), d),
              prim::scan(TN_REDUCE_PROD, cat({prim::slice(x, d, 1, n), one}, d), d, true));
 }
@@ -53,8 +68,10 @@ void prods() {
         return call(detail::op<"_product_gradient">, g.grad(), x, dim);
       });
   op("_product_gradient(Tensor g, Tensor x, int dim) -> Tensor")
-      .infer([](Tensor, Tensor x, int64_t) { return Meta(x); })
-      .meaning([](Tensor g, Tensor x, int64_t dim) { return mul(g, products_of_others(x, dim)); });
+      .infer([](Tensor g, Tensor x, int64_t dim) { return gradient_meta(g, x, dim); })
+      .meaning([](Tensor g, Tensor x, int64_t dim) {
+        return mul(g, products_of_others(x, wrap_dim("_product_gradient", dim, x.dim())));
+      });
 }
 
 }  // namespace tenon::ops_pack

@@ -298,8 +298,8 @@ TEST(Print, OptionsOfLayersAreAsPythonWritesThem) {
             "dilation=1, groups=1, bias=True, "
             "padding_mode='zeros')");
   EXPECT_EQ(tn::nn::MaxPool2d(2).to_string(),
-            "MaxPool2d(kernel_size=2, stride=None, padding=0, dilation=1, ceil_mode=False, "
-            "return_indices=False)");
+            "MaxPool2d(kernel_size=2, stride=None, padding=0, dilation=1, return_indices=False, "
+            "ceil_mode=False)");
 }
 
 }  // namespace

@@ -73,6 +73,19 @@ inline void scan(Samples& list) {
                         return tn::prim::scan(TN_REDUCE_PROD, in[0], dim, reverse);
                       }});
     }
+    for (const auto kind : {TN_REDUCE_SUM, TN_REDUCE_PROD}) {
+      const bool is_sum = kind == TN_REDUCE_SUM;
+      list.push_back(
+          {"scan",
+           std::string(is_sum ? "sum" : "prod") + " of a line" + (reverse ? " reverse" : ""),
+           is_sum ? kAll : kFloats,
+           {is_sum ? sample({301}) : sample({6})},
+           {-1},
+           is_sum ? sum_of(301) : Error{7, 1},
+           [=](const TensorList& in, Dtype, tn::Device) {
+             return tn::prim::scan(kind, in[0], 0, reverse);
+           }});
+    }
   }
 }
 

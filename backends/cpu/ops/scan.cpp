@@ -46,6 +46,7 @@ struct Scan {
     return product ? folded * widened(value) : folded + widened(value);
   }
   void run(const Element* from, Element* to, const Group& group) const {
+    if (group.count == 1) return product ? one_row<true>(from, to) : one_row<false>(from, to);
     Fold folded[kSideBySide];
     std::fill_n(folded, group.count, product ? 1 : 0);
     const auto steps = [&](int64_t count, int64_t x_apart, int64_t y_apart) {
@@ -63,6 +64,16 @@ struct Scan {
     if (x_apart == 1 && y_apart == 1) return steps(group.count, 1, 1);
     if (group.count == kTogether) return steps(kTogether, x_apart, y_apart);
     return steps(group.count, x_apart, y_apart);
+  }
+  // What is folded stays in a register: from memory it comes back three times as late.
+  template <bool kProduct>
+  void one_row(const Element* from, Element* to) const {
+    Fold folded = kProduct ? 1 : 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const Fold value = widened(from[i * x_step]);
+      folded = kProduct ? folded * value : folded + value;
+      to[i * y_step] = narrowed(folded);
+    }
   }
 };
 

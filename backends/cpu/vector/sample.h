@@ -10,7 +10,7 @@ namespace {
 // A place within the border, and how it moves with x, which is `slope` inside.
 TENON_INLINE void bound_place(float* x, float* slope, float last) {
   const float given = *x;
-  *slope = (given > 0) & (given < last) ? *slope : 0;
+  *slope = ((given > 0) & (given < last)) ? *slope : 0;
   *x = given > 0 ? (given < last ? given : last) : 0;  // what is no number goes to the first
 }
 
