@@ -19,8 +19,8 @@ void zetas();
 void bessels();
 void numeric();
 void reduce();
-void prods();  // of which reduce() registers these
 // Of which reduce() registers these.
+void prods();
 void running();
 void gradients();
 void covariances();

@@ -60,8 +60,7 @@ std::string joined_values(const std::vector<std::string>& values, std::string_vi
 // defaults that are positional; what follows is named.
 struct FaceWriter::Shape {
   size_t required, tensors, positional, all;
-  // All that is not required has a name, too: the one default of a layer, and those of an op that
-  // takes some by position.
+  // All that is not required has a name, too, in an op that takes some by position.
   bool by_name_too = false;
 
   explicit Shape(const FaceEntry& entry) {
@@ -71,9 +70,9 @@ struct FaceWriter::Shape {
     required = 0;
     while (required < all && arguments[required].fallback.empty()) ++required;
     tensors = required;
-    if (entry.kind != FaceEntry::Kind::op) {
-      by_name_too = all - required == 1;
-      positional = by_name_too ? all : required;
+    if (entry.kind !=
+        FaceEntry::Kind::op) {  // by_place writes what takes the others by their places
+      positional = required;
       return;
     }
     while (tensors < all && is_tensor(tensors)) ++tensors;
@@ -254,13 +253,10 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
     if (!shape.by_name_too) return text;
     text += options(&struct_name, entry, shape.required);
   }
-  // A layer has one default, for which nobody writes {}. Of an op {} stands for a list, for None or
-  // for no tensor: it makes options only where no other function takes it, since this one is a
-  // template.
-  const bool is_op = entry.kind == FaceEntry::Kind::op;
-  if (is_op) text += fmt::format("template <std::same_as<{0}> O = {0}>\n", struct_name);
-  function(named_parameters(entry, 0, is_op ? "O" : struct_name),
-           call(entry, named_values(entry, arguments[0].name)));
+  // {} stands for a list, for None or for no tensor: it makes options only where no other function
+  // takes it, since this one is a template.
+  text += fmt::format("template <std::same_as<{0}> O = {0}>\n", struct_name);
+  function(named_parameters(entry, 0, "O"), call(entry, named_values(entry, arguments[0].name)));
   return text;
 }
 
@@ -270,27 +266,34 @@ std::string FaceWriter::by_place(const FaceEntry& entry) const {
   const auto& arguments = entry.schema.arguments;
   const size_t first = Shape(entry).required;
   std::string its_type = type(entry, arguments[first]);
-  if (its_type == "const " + prefix_ + "Tensor&") its_type = prefix_ + "Tensor";
-  if (its_type == "const " + prefix_ + "IntsOrText&") its_type = prefix_ + "IntsOrText";
-  if (its_type.starts_with("const ")) return "";  // a list of objects
+  if (its_type.starts_with("const ")) its_type = its_type.substr(6, its_type.size() - 7);  // and &
   std::vector<std::string> list = {"const P& " + arguments[first].name}, values;
   if (first > 0) list.insert(list.begin(), parameters(entry, 0, first, false));
-  if (first + 1 < arguments.size())
-    list.push_back(parameters(entry, first + 1, arguments.size(), true));
-  for (size_t i = 0; i < arguments.size(); ++i)
-    values.push_back(i == first ? its_type + "(" + arguments[i].name + ")" : arguments[i].name);
+  for (size_t i = first + 1; i < arguments.size(); ++i) {
+    // A Bool takes no number, which would be one that stands a place too far.
+    const bool is_bool = arguments[i].type == "bool";
+    list.push_back((is_bool ? prefix_ + "B" : "") +
+                   parameter(entry, i, true).substr(is_bool ? 1 : 0));
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& name = arguments[i].name;
+    const bool is_bool = i > first && arguments[i].type == "bool";
+    values.push_back(i == first ? its_type + "(" + name + ")"
+                     : is_bool  ? "bool(" + name + ")"
+                                : name);
+  }
   return fmt::format("template <{}detail::Placed<{}> P>\n{} {}({}) {{ {} }}\n", prefix_, its_type,
                      result(entry), spelled(entry.schema.name), joined_values(list, ", "),
                      call(entry, values));
 }
 
-// Is the argument at `place` the last, a list of sizes or dimensions? Then these may stand without
-// braces: reshape(3, 4). Behind those of a function a dtype and a device may follow, for which they have
-// the defaults.
+// Is the argument at `place` of an op the last, a list of sizes or dimensions? Then these may stand
+// without braces: x.reshape(3, 4). Place 0 is that of a function, zeros(3, 4), where a dtype and a device
+// may follow, for which there are the defaults; place 1 that of a method.
 bool FaceWriter::has_separate_sizes(const FaceEntry& entry, size_t place) const {
   const auto& arguments = entry.schema.arguments;
-  if (arguments.size() <= place || arguments[place].type != "int[]" ||
-      !arguments[place].fallback.empty())
+  if (entry.kind != FaceEntry::Kind::op || arguments.size() <= place ||
+      arguments[place].type != "int[]" || !arguments[place].fallback.empty())
     return false;
   const auto next = arguments.begin() + ptrdiff_t(place) + 1;
   return place > 0 ? next == arguments.end()

@@ -39,7 +39,6 @@ size_t width(std::string_view text) {
 
 }  // namespace
 
-// At commas outside of brackets and strings.
 std::vector<std::string_view> parts_of(std::string_view list) {
   std::vector<std::string_view> all;
   size_t begin = 0;
@@ -60,7 +59,6 @@ std::vector<std::string_view> parts_of(std::string_view list) {
   return all;
 }
 
-// Names that C++ or the face keeps for itself get an underscore.
 std::string spelled(std::string_view name) {
   const bool taken = is_keyword(name) || name == "options" || name == "self";
   return std::string(name) + (taken ? "_" : "");

@@ -45,8 +45,8 @@ endfunction()
 tenon_compile_by_clang(tests_precompiled)
 tenon_compile_by_clang(tests_precompiled_users)
 
-# Functions of the headers that clang precompiled are compiled once, into one object that all tests link, and not again in each: that is
-# a third of the time of compiling a test. The linker drops from a test what it does not call; gold, of binutils, takes a third of the
+# Functions of headers that clang precompiled are compiled once, into an object that the tests which begin with these link, and not again
+# in each: that is a third of the time of compiling a test, or a half. The linker drops from a test what it does not call; gold, of binutils, takes a third of the
 # time of the other ld for it.
 find_program(TENON_TEST_GOLD ld.gold)
 function(tenon_compile_header_code precompiled)

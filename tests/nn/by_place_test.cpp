@@ -52,6 +52,8 @@ TEST_F(ByPlace, OptionsOfLayers) {
 }
 
 TEST_F(ByPlace, BracesAreOptionsByName) {
+  expect_same(nn::Linear(3, 4, {}), nn::Linear(3, 4));
+  expect_same(nn::Linear(3, 4, false), nn::Linear(3, 4, {.bias = false}));
   expect_same(nn::MaxPool2d(3, {}), nn::MaxPool2d(3));
   expect_same(nn::Conv2d(3, 4, 3, {}), nn::Conv2d(3, 4, 3));
   expect_same(nn::BatchNorm2d(3, {}), nn::BatchNorm2d(3));
@@ -79,9 +81,16 @@ TEST_F(ByPlace, OptionsOfGroupsAreReadAndSet) {
     EXPECT_EQ(lr, 0.1);
     group["lr"] = lr / 2;
     group["momentum"] = 0.5;
+    group["lr"] *= 2;
+    EXPECT_EQ(group.lr(), 0.1);
+    group["lr"] *= 0.5;
     EXPECT_EQ(message_of([&] { group["lr"] = -1.0; }), "SGD: lr is -1, expected at least 0");
   }
   EXPECT_EQ(optimizer.lr(), 0.05);
+  const auto adam = optim::Adam({p}, 0.1);
+  const auto betas = adam.param_groups()[0]["betas"];  // outlives the group's handle
+  adam.param_groups()[0]["betas"] = {0.5, 0.75};
+  EXPECT_EQ(std::vector<double>(betas), (std::vector<double>{0.5, 0.75}));
   EXPECT_EQ(optimizer.param_groups()[0].option<double>("momentum"), 0.5);
 }
 
@@ -89,7 +98,9 @@ TEST_F(ByPlace, GradientsBecomeZerosWhereTheyAreToStay) {
   const Tensor p = tn::ones(3).requires_grad_(), q = tn::ones(3).requires_grad_();
   const auto optimizer = optim::SGD({p, q}, 0.1);
   p.sum().backward();
+  const Tensor gradient = p.grad();
   optimizer.zero_grad(false);
+  EXPECT_TRUE(p.grad().is_same(gradient));
   EXPECT_TRUE(tn::equal(p.grad(), tn::zeros(3)));
   EXPECT_FALSE(q.grad().defined());
   optimizer.zero_grad(true);
@@ -139,6 +150,13 @@ TEST_F(ByPlace, SchedulesTakeTheOptimizerFirst) {
          optim::CosineAnnealingWarmRestarts(2, 2));
   expect(optim::CyclicLR(optimizer(), 0.01, 0.1), optim::CyclicLR(0.01, 0.1));
   expect(optim::OneCycleLR(optimizer(), 0.1, 10), optim::OneCycleLR(0.1, 10));
+  expect(optim::CyclicLR(optimizer(), 0.01, 0.1, {.step_size_up = 2}),
+         optim::CyclicLR(0.01, 0.1, {.step_size_up = 2}));
+  expect(optim::OneCycleLR(optimizer(), 0.1, 10, {.pct_start = 0.5}),
+         optim::OneCycleLR(0.1, 10, {.pct_start = 0.5}));
+  expect(optim::ConstantLR(optimizer(), {.factor = 0.25}), optim::ConstantLR({.factor = 0.25}));
+  expect(optim::PolynomialLR(optimizer(), {.power = 2.0}), optim::PolynomialLR({.power = 2.0}));
+  EXPECT_EQ(rates({optimizer(), optim::ConstantLR({})}), rates(optim::ConstantLR(optimizer(), {})));
   const auto half = [](int64_t step) { return step == 0 ? 1.0 : 0.5; };
   expect(optim::LambdaLR(optimizer(), half), optim::LambdaLR(half));
   expect(optim::MultiplicativeLR(optimizer(), half), optim::MultiplicativeLR(half));

@@ -85,6 +85,39 @@ TEST_F(SequentialTest, AnOptimizerIsNoLayer) {
   EXPECT_EQ(model.size(), 1u);
 }
 
+TEST_F(SequentialTest, NothingChangesWhereAnErrorIsSaid) {
+  const Sequential model(Linear(2, 3), ReLU());
+  const auto optimizer = tn::optim::SGD(model.parameters(), {.lr = 0.1});
+  EXPECT_EQ(message_of([&] {
+              model.extend({tn::nn::Tanh(), optimizer});
+            }),
+            "Sequential: '3' is the optimizer SGD, expected a layer");
+  EXPECT_EQ(types_of(model), "Linear ReLU ");
+  model.buffer("2", tn::zeros({1}));  // the name that one more module would get
+  EXPECT_NE(message_of([&] { model.insert(0, tn::nn::Tanh()); }), "");
+  EXPECT_EQ(types_of(model), "Linear ReLU ");
+}
+
+TEST_F(SequentialTest, AListOfModulesTakesOneBeforeAnother) {
+  const tn::nn::ModuleList list(Linear(2, 3), ReLU());
+  list.insert(-1, tn::nn::Tanh()).append(Linear(3, 1));
+  std::string types;
+  for (const Object& layer : list) types += layer.type_name() + " ";
+  EXPECT_EQ(types, "Linear Tanh ReLU Linear ");
+}
+
+TEST_F(SequentialTest, TheHandleOfOneThatIsThere) {
+  const Object net = Sequential(Sequential(Linear(2, 3)), ReLU());
+  Sequential::of(net[0]).append(Linear(3, 1));
+  EXPECT_EQ(net.parameters().size(), 4u);
+  EXPECT_EQ(message_of([&] { Sequential::of(net[1]); }),
+            "Sequential::of: the object is a ReLU, expected a Sequential");
+  // Handles of temporaries live as long as they are used.
+  std::string types;
+  for (const Object& layer : Sequential(ReLU()).append(tn::nn::Tanh())) types += layer.type_name();
+  EXPECT_EQ(types, "ReLUTanh");
+}
+
 TEST_F(SequentialTest, ACopyHasWhatTheOriginalGot) {
   Sequential model(Linear(2, 3));
   model.append(ReLU()).insert(0, tn::nn::Flatten()).append(Linear(3, 2));
@@ -105,7 +138,7 @@ struct Tower : tn::Module {
 
 TEST_F(SequentialTest, AModulesCopyHasWhatItGot) {
   const auto model = tn::make<Tower>();
-  model->layers.append(ReLU()).append(Linear(2, 5));
+  model->layers.append(Linear(2, 5)).insert(1, ReLU());
   EXPECT_EQ(model.parameters().size(), 4u);
   const auto copy = model.clone();
   EXPECT_EQ(copy->layers.size(), 3u);

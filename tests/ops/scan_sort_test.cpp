@@ -50,6 +50,30 @@ TEST(Scan, GradientOfProductsWithZeros) {
   }
 }
 
+// What is no number is the extreme from there on, as in PyTorch, and the last such counts.
+TEST(Scan, ExtremesEndAtWhatIsNoNumber) {
+  for (tn::Device d : devices()) {
+    for (const double sign : {1.0, -1.0}) {
+      Tensor row = tn::arange(40, tn::float64) * sign;
+      row[20].fill_(std::nan(""));
+      row[25].fill_(std::nan(""));
+      const Tensor x = tn::stack({row, tn::arange(40, tn::float64) * sign}).to(d);
+      for (const Tensor& of : {x, x.to(tn::float32), x.t().contiguous().t()}) {
+        const auto [values, places] = sign > 0 ? tn::cummax(of, 1) : tn::cummin(of, 1);
+        const auto v = values.to_vector<double>();
+        const auto at = places.to_vector<int64_t>();
+        for (int64_t i = 0; i < 40; ++i) {
+          const int64_t place = i < 20 ? i : i < 25 ? 20 : 25;
+          EXPECT_EQ(at[size_t(i)], place) << d.name() << " " << i;
+          EXPECT_EQ(std::isnan(v[size_t(i)]), i >= 20);
+          EXPECT_EQ(at[size_t(40 + i)], i);  // the row beside it
+          EXPECT_EQ(v[size_t(40 + i)], sign * double(i));
+        }
+      }
+    }
+  }
+}
+
 // Long rows are sorted by digits: as the standard library's stable sort has them, NaN being the greatest.
 TEST(Sort, LongRowsAgreeWithTheStandardLibrary) {
   const int64_t n = 3000;

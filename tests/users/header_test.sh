@@ -45,8 +45,8 @@ ${CXX:-c++} -std=c++20 -fsyntax-only -I"$source/sdk/include" -x c++ "$work/face.
 # A group, a namespace, layers.
 "$tenon" header layers --namespace tenon::nn >"$work/nn.hpp"
 has "$work/nn.hpp" 'namespace nn {'
-has "$work/nn.hpp" 'inline Object Linear(Int in_features, Int out_features, bool bias = true) { return Object::create("Linear", {in_features, out_features, bias}); }'
-has "$work/nn.hpp" 'inline Object Linear(Int in_features, Int out_features, const LinearOptions& options) { return Object::create("Linear", {in_features, out_features, options.bias}); }'
+has "$work/nn.hpp" 'Object Linear(Int in_features, Int out_features, const P& bias) { return Object::create("Linear", {in_features, out_features, bool(bias)}); }'
+has "$work/nn.hpp" 'inline Object Linear(Int in_features, Int out_features, const LinearOptions& options = {}) { return Object::create("Linear", {in_features, out_features, options.bias}); }'
 "$tenon" header ops --group matmul >"$work/matmul.hpp"
 grep -q 'inline Tensor add(' "$work/matmul.hpp" && failed "the group matmul has add"
 

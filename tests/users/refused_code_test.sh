@@ -96,12 +96,14 @@ bool allowed(INSIDE) {
 CODE
 for compiler in $compilers; do check "$compiler" -Wall -Werror "$work/allowed.cpp" || failed "$compiler refuses what is allowed"; done
 
-# A bool is no int and no float, by its name or by its place, and a list in braces is no option of a layer by its place. Each compiler says it in words of its own.
+# A bool is no int and no float, by its name or by its place, no bool is made of a number by its place, and a list in braces is not the first option by its place. Each compiler says it in words of its own.
 refused '' <<'CASES'
 tn::nn::Conv2d(3, 64, 3, true);
 tn::nn::Conv2d(3, 64, 3, 1, 1.5);
 tn::nn::BatchNorm2d(3, true);
 tn::nn::LSTM(3, 4, 1.5);
+tn::nn::LSTM(3, 4, 2, 0.5);
+tn::nn::Conv2d(3, 4, 3, 1, 1, 1, 1, "reflect");
 tn::optim::Adam(list, true);
 tn::nn::Conv2d(3, 64, {.stride = 2});
 tn::nn::Conv2d(3, 64, 3, {2, 1});

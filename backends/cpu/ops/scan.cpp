@@ -134,6 +134,20 @@ void each_group(const tn_call* call, const RowsAlong& rows, const F& f, const Te
   });
 }
 
+// gradient.run(of g, of x, of dx, room, group) for each group of rows.
+template <typename T, typename Gradient>
+void run_groups(const tn_call* call, const RowsAlong& rows, const Gradient& gradient,
+                const tn_tensor& g, const tn_tensor& x, const tn_tensor& dx) {
+  each_group(
+      call, rows,
+      [&](int64_t row, const Group& group, double* kept) {
+        gradient.run(static_cast<const T*>(g.data) + rows.offset(g, row),
+                     static_cast<const T*>(x.data) + rows.offset(x, row),
+                     static_cast<T*>(dx.data) + rows.offset(dx, row), kept, group);
+      },
+      g, x, dx);
+}
+
 // steps(count, strides of three tensors between rows): with constants the compiler unrolls or vectorizes.
 template <typename Steps>
 void with_constants(const Group& group, const Steps& steps) {
@@ -184,14 +198,7 @@ template <typename T>
 void product_backward(const tn_call* call, const tn_tensor& g, const tn_tensor& x,
                       const tn_tensor& dx, const RowsAlong& rows) {
   const ProductGradient<T> gradient{rows.length(), rows.stride(g), rows.stride(x), rows.stride(dx)};
-  each_group(
-      call, rows,
-      [&](int64_t row, const Group& group, double* kept) {
-        gradient.run(static_cast<const T*>(g.data) + rows.offset(g, row),
-                     static_cast<const T*>(x.data) + rows.offset(x, row),
-                     static_cast<T*>(dx.data) + rows.offset(dx, row), kept, group);
-      },
-      g, x, dx);
+  run_groups<T>(call, rows, gradient, g, x, dx);
 }
 
 void launch_product(const tn_call* call) {
@@ -278,14 +285,7 @@ template <typename T>
 void whole_product_backward(const tn_call* call, const tn_tensor& g, const tn_tensor& x,
                             const tn_tensor& dx, const RowsAlong& rows) {
   const WholeProductGradient<T> gradient{rows.length(), rows.stride(x), rows.stride(dx)};
-  each_group(
-      call, rows,
-      [&](int64_t row, const Group& group, double* kept) {
-        gradient.run(static_cast<const T*>(g.data) + rows.offset(g, row),
-                     static_cast<const T*>(x.data) + rows.offset(x, row),
-                     static_cast<T*>(dx.data) + rows.offset(dx, row), kept, group);
-      },
-      g, x, dx);
+  run_groups<T>(call, rows, gradient, g, x, dx);
 }
 
 // args: g, which has one element along the dimension, x and the dimension.

@@ -53,6 +53,16 @@ class Int {
  private:
   int64_t number_;
 };
+// What a schema calls bool, where a number beside it could stand a place too far: it takes none.
+class Bool {
+ public:
+  template <std::same_as<bool> B>
+  constexpr Bool(B truth) noexcept : truth_(truth) {}
+  constexpr operator bool() const noexcept { return truth_; }
+
+ private:
+  bool truth_;
+};
 class Float {
  public:
   template <detail::NumberFor<double> N>

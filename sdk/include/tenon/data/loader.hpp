@@ -251,7 +251,7 @@ class DataLoader {
 
   DataLoader(D dataset, const LoaderOptions& options = {}, C collate = {})
       : DataLoader(options, std::move(dataset), std::move(collate)) {}
-  DataLoader(D dataset, Int batch_size, bool shuffle = false)
+  DataLoader(D dataset, Int batch_size, Bool shuffle = false)
       : DataLoader(LoaderOptions{.batch_size = batch_size, .shuffle = shuffle}, std::move(dataset),
                    C()) {}
   DataLoader(DataLoader&&) noexcept = default;

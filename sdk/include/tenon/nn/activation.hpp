@@ -44,34 +44,39 @@ inline Object Hardsigmoid() { return Object::create("Hardsigmoid", {}); }
 // x * min(max(x + 3, 0), 6) / 6. Howard et al., arXiv:1905.02244.
 inline Object Hardswish() { return Object::create("Hardswish", {}); }
 // x where it is above 0, else negative_slope * x. Maas, Hannun & Ng, 2013.
-inline Object LeakyReLU(Float negative_slope = 0.01) { return Object::create("LeakyReLU", {negative_slope}); }
 struct LeakyReLUOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float negative_slope = 0.01;
 };
-inline Object LeakyReLU(const LeakyReLUOptions& options) { return Object::create("LeakyReLU", {options.negative_slope}); }
+inline Object LeakyReLU(const LeakyReLUOptions& options = {}) { return Object::create("LeakyReLU", {options.negative_slope}); }
+template <detail::Placed<Float> P>
+Object LeakyReLU(const P& negative_slope) { return Object::create("LeakyReLU", {Float(negative_slope)}); }
 // x where it is above 0, else alpha * (exp(x) - 1). Clevert et al., arXiv:1511.07289.
-inline Object ELU(Float alpha = 1.0) { return Object::create("ELU", {alpha}); }
 struct ELUOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float alpha = 1.0;
 };
-inline Object ELU(const ELUOptions& options) { return Object::create("ELU", {options.alpha}); }
+inline Object ELU(const ELUOptions& options = {}) { return Object::create("ELU", {options.alpha}); }
+template <detail::Placed<Float> P>
+Object ELU(const P& alpha) { return Object::create("ELU", {Float(alpha)}); }
 // max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)). Barron, arXiv:1704.07483.
-inline Object CELU(Float alpha = 1.0) { return Object::create("CELU", {alpha}); }
 using CELUOptions = ELUOptions;
-inline Object CELU(const CELUOptions& options) { return Object::create("CELU", {options.alpha}); }
+inline Object CELU(const CELUOptions& options = {}) { return Object::create("CELU", {options.alpha}); }
+template <detail::Placed<Float> P>
+Object CELU(const P& alpha) { return Object::create("CELU", {Float(alpha)}); }
 // x moved toward 0 by lambd, and 0 within it.
-inline Object Softshrink(Float lambd = 0.5) { return Object::create("Softshrink", {lambd}); }
 struct SoftshrinkOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float lambd = 0.5;
 };
-inline Object Softshrink(const SoftshrinkOptions& options) { return Object::create("Softshrink", {options.lambd}); }
+inline Object Softshrink(const SoftshrinkOptions& options = {}) { return Object::create("Softshrink", {options.lambd}); }
+template <detail::Placed<Float> P>
+Object Softshrink(const P& lambd) { return Object::create("Softshrink", {Float(lambd)}); }
 // x, and 0 where abs(x) is at most lambd.
-inline Object Hardshrink(Float lambd = 0.5) { return Object::create("Hardshrink", {lambd}); }
 using HardshrinkOptions = SoftshrinkOptions;
-inline Object Hardshrink(const HardshrinkOptions& options) { return Object::create("Hardshrink", {options.lambd}); }
+inline Object Hardshrink(const HardshrinkOptions& options = {}) { return Object::create("Hardshrink", {options.lambd}); }
+template <detail::Placed<Float> P>
+Object Hardshrink(const P& lambd) { return Object::create("Hardshrink", {Float(lambd)}); }
 // log(1 + exp(beta * x)) / beta; x itself where beta * x is above threshold.
 struct SoftplusOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -94,12 +99,13 @@ template <detail::Placed<Float> P>
 Object Hardtanh(const P& min_val, Float max_val = 1.0) { return Object::create("Hardtanh", {Float(min_val), max_val}); }
 // x times the normal distribution function of x; approximate is "none" or "tanh". Hendrycks &
 // Gimpel, arXiv:1606.08415.
-inline Object GELU(TextRef approximate = "none") { return Object::create("GELU", {approximate}); }
 struct GELUOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string approximate = "none";
 };
-inline Object GELU(const GELUOptions& options) { return Object::create("GELU", {options.approximate}); }
+inline Object GELU(const GELUOptions& options = {}) { return Object::create("GELU", {options.approximate}); }
+template <detail::Placed<TextRef> P>
+Object GELU(const P& approximate) { return Object::create("GELU", {TextRef(approximate)}); }
 // x where it is above 0, else weight * x: weight [num_parameters], one slope or one for each
 // channel, init at first. He et al., arXiv:1502.01852.
 struct PReLUOptions {
@@ -121,27 +127,31 @@ inline Object RReLU(const RReLUOptions& options = {}) { return Object::create("R
 template <detail::Placed<Float> P>
 Object RReLU(const P& lower, Float upper = 0.3333333333333333) { return Object::create("RReLU", {Float(lower), upper}); }
 // The first half of x along dim times the sigmoid of the second. Dauphin et al., arXiv:1612.08083.
-inline Object GLU(Int dim = -1) { return Object::create("GLU", {dim}); }
 struct GLUOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int dim = -1;
 };
-inline Object GLU(const GLUOptions& options) { return Object::create("GLU", {options.dim}); }
+inline Object GLU(const GLUOptions& options = {}) { return Object::create("GLU", {options.dim}); }
+template <detail::Placed<Int> P>
+Object GLU(const P& dim) { return Object::create("GLU", {Int(dim)}); }
 // exp(x) / sum(exp(x)) along dim. dim None: 0 where x has 0, 1 or 3 dimensions, else 1.
-inline Object Softmax(std::optional<Int> dim = {}) { return Object::create("Softmax", {dim}); }
 struct SoftmaxOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::optional<Int> dim = {};
 };
-inline Object Softmax(const SoftmaxOptions& options) { return Object::create("Softmax", {options.dim}); }
+inline Object Softmax(const SoftmaxOptions& options = {}) { return Object::create("Softmax", {options.dim}); }
+template <detail::Placed<std::optional<Int>> P>
+Object Softmax(const P& dim) { return Object::create("Softmax", {std::optional<Int>(dim)}); }
 // log(softmax(x)) along dim. dim None: 0 where x has 0, 1 or 3 dimensions, else 1.
-inline Object LogSoftmax(std::optional<Int> dim = {}) { return Object::create("LogSoftmax", {dim}); }
 using LogSoftmaxOptions = SoftmaxOptions;
-inline Object LogSoftmax(const LogSoftmaxOptions& options) { return Object::create("LogSoftmax", {options.dim}); }
+inline Object LogSoftmax(const LogSoftmaxOptions& options = {}) { return Object::create("LogSoftmax", {options.dim}); }
+template <detail::Placed<std::optional<Int>> P>
+Object LogSoftmax(const P& dim) { return Object::create("LogSoftmax", {std::optional<Int>(dim)}); }
 // softmax(-x) along dim. dim None: 0 where x has 0, 1 or 3 dimensions, else 1.
-inline Object Softmin(std::optional<Int> dim = {}) { return Object::create("Softmin", {dim}); }
 using SoftminOptions = SoftmaxOptions;
-inline Object Softmin(const SoftminOptions& options) { return Object::create("Softmin", {options.dim}); }
+inline Object Softmin(const SoftminOptions& options = {}) { return Object::create("Softmin", {options.dim}); }
+template <detail::Placed<std::optional<Int>> P>
+Object Softmin(const P& dim) { return Object::create("Softmin", {std::optional<Int>(dim)}); }
 // Softmax over the channels of x [n, channels, h, w], or without n.
 inline Object Softmax2d() { return Object::create("Softmax2d", {}); }
 

@@ -31,7 +31,7 @@ struct Conv1dOptions {
 };
 inline Object Conv1d(Int in_channels, Int out_channels, Ints kernel_size, const Conv1dOptions& options = {}) { return Object::create("Conv1d", {in_channels, out_channels, kernel_size, options.stride, options.padding, options.dilation, options.groups, options.bias, options.padding_mode}); }
 template <detail::Placed<Ints> P>
-Object Conv1d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, bool bias = true, TextRef padding_mode = "zeros") { return Object::create("Conv1d", {in_channels, out_channels, kernel_size, Ints(stride), padding, dilation, groups, bias, padding_mode}); }
+Object Conv1d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("Conv1d", {in_channels, out_channels, kernel_size, Ints(stride), padding, dilation, groups, bool(bias), padding_mode}); }
 // The adjoint of a convolution, on x [n, in_channels, ..] or without n: weight [in_channels,
 // out_channels / groups, kernel..], uniform in ±1/sqrt(out_channels / groups * kernel), as the
 // bias. layer(x, output_size) chooses output_padding so that the output has these sizes, one a
@@ -47,7 +47,7 @@ struct ConvTranspose1dOptions {
 };
 inline Object ConvTranspose1d(Int in_channels, Int out_channels, Ints kernel_size, const ConvTranspose1dOptions& options = {}) { return Object::create("ConvTranspose1d", {in_channels, out_channels, kernel_size, options.stride, options.padding, options.output_padding, options.groups, options.bias, options.dilation}); }
 template <detail::Placed<Ints> P>
-Object ConvTranspose1d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose1d", {in_channels, out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bias, dilation}); }
+Object ConvTranspose1d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose1d", {in_channels, out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bool(bias), dilation}); }
 // A convolution of x [n, in_channels, ..], or without n: weight [out_channels, in_channels /
 // groups, kernel..] and bias [out_channels], both uniform in ±1/sqrt(in_channels / groups *
 // kernel). padding is numbers, "valid" or "same", which is for a stride of 1; padding_mode: zeros,
@@ -55,7 +55,7 @@ Object ConvTranspose1d(Int in_channels, Int out_channels, Ints kernel_size, cons
 using Conv2dOptions = Conv1dOptions;
 inline Object Conv2d(Int in_channels, Int out_channels, Ints kernel_size, const Conv2dOptions& options = {}) { return Object::create("Conv2d", {in_channels, out_channels, kernel_size, options.stride, options.padding, options.dilation, options.groups, options.bias, options.padding_mode}); }
 template <detail::Placed<Ints> P>
-Object Conv2d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, bool bias = true, TextRef padding_mode = "zeros") { return Object::create("Conv2d", {in_channels, out_channels, kernel_size, Ints(stride), padding, dilation, groups, bias, padding_mode}); }
+Object Conv2d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("Conv2d", {in_channels, out_channels, kernel_size, Ints(stride), padding, dilation, groups, bool(bias), padding_mode}); }
 // The adjoint of a convolution, on x [n, in_channels, ..] or without n: weight [in_channels,
 // out_channels / groups, kernel..], uniform in ±1/sqrt(out_channels / groups * kernel), as the
 // bias. layer(x, output_size) chooses output_padding so that the output has these sizes, one a
@@ -63,7 +63,7 @@ Object Conv2d(Int in_channels, Int out_channels, Ints kernel_size, const P& stri
 using ConvTranspose2dOptions = ConvTranspose1dOptions;
 inline Object ConvTranspose2d(Int in_channels, Int out_channels, Ints kernel_size, const ConvTranspose2dOptions& options = {}) { return Object::create("ConvTranspose2d", {in_channels, out_channels, kernel_size, options.stride, options.padding, options.output_padding, options.groups, options.bias, options.dilation}); }
 template <detail::Placed<Ints> P>
-Object ConvTranspose2d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose2d", {in_channels, out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bias, dilation}); }
+Object ConvTranspose2d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose2d", {in_channels, out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bool(bias), dilation}); }
 // A convolution of x [n, in_channels, ..], or without n: weight [out_channels, in_channels /
 // groups, kernel..] and bias [out_channels], both uniform in ±1/sqrt(in_channels / groups *
 // kernel). padding is numbers, "valid" or "same", which is for a stride of 1; padding_mode: zeros,
@@ -71,7 +71,7 @@ Object ConvTranspose2d(Int in_channels, Int out_channels, Ints kernel_size, cons
 using Conv3dOptions = Conv1dOptions;
 inline Object Conv3d(Int in_channels, Int out_channels, Ints kernel_size, const Conv3dOptions& options = {}) { return Object::create("Conv3d", {in_channels, out_channels, kernel_size, options.stride, options.padding, options.dilation, options.groups, options.bias, options.padding_mode}); }
 template <detail::Placed<Ints> P>
-Object Conv3d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, bool bias = true, TextRef padding_mode = "zeros") { return Object::create("Conv3d", {in_channels, out_channels, kernel_size, Ints(stride), padding, dilation, groups, bias, padding_mode}); }
+Object Conv3d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("Conv3d", {in_channels, out_channels, kernel_size, Ints(stride), padding, dilation, groups, bool(bias), padding_mode}); }
 // The adjoint of a convolution, on x [n, in_channels, ..] or without n: weight [in_channels,
 // out_channels / groups, kernel..], uniform in ±1/sqrt(out_channels / groups * kernel), as the
 // bias. layer(x, output_size) chooses output_padding so that the output has these sizes, one a
@@ -79,7 +79,7 @@ Object Conv3d(Int in_channels, Int out_channels, Ints kernel_size, const P& stri
 using ConvTranspose3dOptions = ConvTranspose1dOptions;
 inline Object ConvTranspose3d(Int in_channels, Int out_channels, Ints kernel_size, const ConvTranspose3dOptions& options = {}) { return Object::create("ConvTranspose3d", {in_channels, out_channels, kernel_size, options.stride, options.padding, options.output_padding, options.groups, options.bias, options.dilation}); }
 template <detail::Placed<Ints> P>
-Object ConvTranspose3d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose3d", {in_channels, out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bias, dilation}); }
+Object ConvTranspose3d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose3d", {in_channels, out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bool(bias), dilation}); }
 
 }  // namespace nn
 }  // namespace v0

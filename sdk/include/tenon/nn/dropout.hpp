@@ -18,32 +18,38 @@ namespace nn {
 
 // In training zero with probability p, the others times 1 / (1 - p); else the identity. Srivastava
 // et al., 2014.
-inline Object Dropout(Float p = 0.5) { return Object::create("Dropout", {p}); }
 struct DropoutOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float p = 0.5;
 };
-inline Object Dropout(const DropoutOptions& options) { return Object::create("Dropout", {options.p}); }
+inline Object Dropout(const DropoutOptions& options = {}) { return Object::create("Dropout", {options.p}); }
+template <detail::Placed<Float> P>
+Object Dropout(const P& p) { return Object::create("Dropout", {Float(p)}); }
 // In training zeroes whole channels of x [n, channels, ..], or without n, with probability p; the
 // others times 1 / (1 - p). Tompson et al., arXiv:1411.4280.
-inline Object Dropout1d(Float p = 0.5) { return Object::create("Dropout1d", {p}); }
 using Dropout1dOptions = DropoutOptions;
-inline Object Dropout1d(const Dropout1dOptions& options) { return Object::create("Dropout1d", {options.p}); }
-inline Object Dropout2d(Float p = 0.5) { return Object::create("Dropout2d", {p}); }
+inline Object Dropout1d(const Dropout1dOptions& options = {}) { return Object::create("Dropout1d", {options.p}); }
+template <detail::Placed<Float> P>
+Object Dropout1d(const P& p) { return Object::create("Dropout1d", {Float(p)}); }
 using Dropout2dOptions = DropoutOptions;
-inline Object Dropout2d(const Dropout2dOptions& options) { return Object::create("Dropout2d", {options.p}); }
-inline Object Dropout3d(Float p = 0.5) { return Object::create("Dropout3d", {p}); }
+inline Object Dropout2d(const Dropout2dOptions& options = {}) { return Object::create("Dropout2d", {options.p}); }
+template <detail::Placed<Float> P>
+Object Dropout2d(const P& p) { return Object::create("Dropout2d", {Float(p)}); }
 using Dropout3dOptions = DropoutOptions;
-inline Object Dropout3d(const Dropout3dOptions& options) { return Object::create("Dropout3d", {options.p}); }
+inline Object Dropout3d(const Dropout3dOptions& options = {}) { return Object::create("Dropout3d", {options.p}); }
+template <detail::Placed<Float> P>
+Object Dropout3d(const P& p) { return Object::create("Dropout3d", {Float(p)}); }
 // In training selu's lower limit with probability p, and all scaled and shifted so that mean 0 and
 // variance 1 stay; else the identity. Klambauer et al., arXiv:1706.02515.
-inline Object AlphaDropout(Float p = 0.5) { return Object::create("AlphaDropout", {p}); }
 using AlphaDropoutOptions = DropoutOptions;
-inline Object AlphaDropout(const AlphaDropoutOptions& options) { return Object::create("AlphaDropout", {options.p}); }
+inline Object AlphaDropout(const AlphaDropoutOptions& options = {}) { return Object::create("AlphaDropout", {options.p}); }
+template <detail::Placed<Float> P>
+Object AlphaDropout(const P& p) { return Object::create("AlphaDropout", {Float(p)}); }
 // AlphaDropout of whole channels of x [n, channels, ..].
-inline Object FeatureAlphaDropout(Float p = 0.5) { return Object::create("FeatureAlphaDropout", {p}); }
 using FeatureAlphaDropoutOptions = DropoutOptions;
-inline Object FeatureAlphaDropout(const FeatureAlphaDropoutOptions& options) { return Object::create("FeatureAlphaDropout", {options.p}); }
+inline Object FeatureAlphaDropout(const FeatureAlphaDropoutOptions& options = {}) { return Object::create("FeatureAlphaDropout", {options.p}); }
+template <detail::Placed<Float> P>
+Object FeatureAlphaDropout(const P& p) { return Object::create("FeatureAlphaDropout", {Float(p)}); }
 
 }  // namespace nn
 }  // namespace v0

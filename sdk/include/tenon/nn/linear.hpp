@@ -18,17 +18,19 @@ namespace nn {
 
 // y = x W^T + b on x [.., in_features]: weight [out_features, in_features] and bias [out_features],
 // both uniform in ±1/sqrt(in_features).
-inline Object Linear(Int in_features, Int out_features, bool bias = true) { return Object::create("Linear", {in_features, out_features, bias}); }
 struct LinearOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool bias = true;
 };
-inline Object Linear(Int in_features, Int out_features, const LinearOptions& options) { return Object::create("Linear", {in_features, out_features, options.bias}); }
+inline Object Linear(Int in_features, Int out_features, const LinearOptions& options = {}) { return Object::create("Linear", {in_features, out_features, options.bias}); }
+template <detail::Placed<bool> P>
+Object Linear(Int in_features, Int out_features, const P& bias) { return Object::create("Linear", {in_features, out_features, bool(bias)}); }
 // layer(x1, x2) = x1^T W x2 + b: weight [out_features, in1_features, in2_features], uniform in
 // ±1/sqrt(in1_features), as the bias.
-inline Object Bilinear(Int in1_features, Int in2_features, Int out_features, bool bias = true) { return Object::create("Bilinear", {in1_features, in2_features, out_features, bias}); }
 using BilinearOptions = LinearOptions;
-inline Object Bilinear(Int in1_features, Int in2_features, Int out_features, const BilinearOptions& options) { return Object::create("Bilinear", {in1_features, in2_features, out_features, options.bias}); }
+inline Object Bilinear(Int in1_features, Int in2_features, Int out_features, const BilinearOptions& options = {}) { return Object::create("Bilinear", {in1_features, in2_features, out_features, options.bias}); }
+template <detail::Placed<bool> P>
+Object Bilinear(Int in1_features, Int in2_features, Int out_features, const P& bias) { return Object::create("Bilinear", {in1_features, in2_features, out_features, bool(bias)}); }
 
 }  // namespace nn
 }  // namespace v0

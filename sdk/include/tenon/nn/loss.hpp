@@ -17,16 +17,18 @@ inline namespace TENON_HIDDEN v0 {
 namespace nn {
 
 // loss(input, target): (input - target)^2. reduction: mean, sum or none.
-inline Object MSELoss(TextRef reduction = "mean") { return Object::create("MSELoss", {reduction}); }
 struct MSELossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string reduction = "mean";
 };
-inline Object MSELoss(const MSELossOptions& options) { return Object::create("MSELoss", {options.reduction}); }
+inline Object MSELoss(const MSELossOptions& options = {}) { return Object::create("MSELoss", {options.reduction}); }
+template <detail::Placed<TextRef> P>
+Object MSELoss(const P& reduction) { return Object::create("MSELoss", {TextRef(reduction)}); }
 // loss(input, target): |input - target|. reduction: mean, sum or none.
-inline Object L1Loss(TextRef reduction = "mean") { return Object::create("L1Loss", {reduction}); }
 using L1LossOptions = MSELossOptions;
-inline Object L1Loss(const L1LossOptions& options) { return Object::create("L1Loss", {options.reduction}); }
+inline Object L1Loss(const L1LossOptions& options = {}) { return Object::create("L1Loss", {options.reduction}); }
+template <detail::Placed<TextRef> P>
+Object L1Loss(const P& reduction) { return Object::create("L1Loss", {TextRef(reduction)}); }
 // loss(input, target): d * d / (2 * beta) where d = |input - target| is below beta, else d - beta /
 // 2. Girshick, arXiv:1504.08083.
 struct SmoothL1LossOptions {
@@ -56,7 +58,7 @@ struct KLDivLossOptions {
 };
 inline Object KLDivLoss(const KLDivLossOptions& options = {}) { return Object::create("KLDivLoss", {options.reduction, options.log_target}); }
 template <detail::Placed<TextRef> P>
-Object KLDivLoss(const P& reduction, bool log_target = false) { return Object::create("KLDivLoss", {TextRef(reduction), log_target}); }
+Object KLDivLoss(const P& reduction, Bool log_target = false) { return Object::create("KLDivLoss", {TextRef(reduction), bool(log_target)}); }
 // loss(input, target): -(target * log(input) + (1 - target) * log(1 - input)), times weight, a
 // buffer.
 struct BCELossOptions {
@@ -118,7 +120,7 @@ struct PairwiseDistanceOptions {
 };
 inline Object PairwiseDistance(const PairwiseDistanceOptions& options = {}) { return Object::create("PairwiseDistance", {options.p, options.eps, options.keepdim}); }
 template <detail::Placed<Float> P>
-Object PairwiseDistance(const P& p, Float eps = 1e-06, bool keepdim = false) { return Object::create("PairwiseDistance", {Float(p), eps, keepdim}); }
+Object PairwiseDistance(const P& p, Float eps = 1e-06, Bool keepdim = false) { return Object::create("PairwiseDistance", {Float(p), eps, bool(keepdim)}); }
 // loss(anchor, positive, negative): max(|anchor - positive| - |anchor - negative| + margin, 0);
 // swap: with |positive - negative| where that is less. Balntas et al., 2016.
 struct TripletMarginLossOptions {
@@ -131,7 +133,7 @@ struct TripletMarginLossOptions {
 };
 inline Object TripletMarginLoss(const TripletMarginLossOptions& options = {}) { return Object::create("TripletMarginLoss", {options.margin, options.p, options.eps, options.swap, options.reduction}); }
 template <detail::Placed<Float> P>
-Object TripletMarginLoss(const P& margin, Float p = 2.0, Float eps = 1e-06, bool swap = false, TextRef reduction = "mean") { return Object::create("TripletMarginLoss", {Float(margin), p, eps, swap, reduction}); }
+Object TripletMarginLoss(const P& margin, Float p = 2.0, Float eps = 1e-06, Bool swap = false, TextRef reduction = "mean") { return Object::create("TripletMarginLoss", {Float(margin), p, eps, bool(swap), reduction}); }
 // loss(input1, input2, target): max(-target * (input1 - input2) + margin, 0); target is 1 or -1.
 struct MarginRankingLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -157,9 +159,10 @@ inline Object CosineEmbeddingLoss(const CosineEmbeddingLossOptions& options = {}
 template <detail::Placed<Float> P>
 Object CosineEmbeddingLoss(const P& margin, TextRef reduction = "mean") { return Object::create("CosineEmbeddingLoss", {Float(margin), reduction}); }
 // loss(input, target): log(1 + exp(-target * input)); target is 1 or -1.
-inline Object SoftMarginLoss(TextRef reduction = "mean") { return Object::create("SoftMarginLoss", {reduction}); }
 using SoftMarginLossOptions = MSELossOptions;
-inline Object SoftMarginLoss(const SoftMarginLossOptions& options) { return Object::create("SoftMarginLoss", {options.reduction}); }
+inline Object SoftMarginLoss(const SoftMarginLossOptions& options = {}) { return Object::create("SoftMarginLoss", {options.reduction}); }
+template <detail::Placed<TextRef> P>
+Object SoftMarginLoss(const P& reduction) { return Object::create("SoftMarginLoss", {TextRef(reduction)}); }
 // loss(input, target): the mean over all classes i but the target of max(margin - input[target] +
 // input[i], 0)^p, times weight[target], a buffer.
 struct MultiMarginLossOptions {
@@ -174,9 +177,10 @@ template <detail::Placed<Int> P>
 Object MultiMarginLoss(const P& p, Float margin = 1.0, const Tensor& weight = {}, TextRef reduction = "mean") { return Object::create("MultiMarginLoss", {Int(p), margin, weight, reduction}); }
 // loss(input, target): the sum over the targets j and all other classes i of max(1 - input[j] +
 // input[i], 0), over the number of classes; target [n, classes] ends with -1.
-inline Object MultiLabelMarginLoss(TextRef reduction = "mean") { return Object::create("MultiLabelMarginLoss", {reduction}); }
 using MultiLabelMarginLossOptions = MSELossOptions;
-inline Object MultiLabelMarginLoss(const MultiLabelMarginLossOptions& options) { return Object::create("MultiLabelMarginLoss", {options.reduction}); }
+inline Object MultiLabelMarginLoss(const MultiLabelMarginLossOptions& options = {}) { return Object::create("MultiLabelMarginLoss", {options.reduction}); }
+template <detail::Placed<TextRef> P>
+Object MultiLabelMarginLoss(const P& reduction) { return Object::create("MultiLabelMarginLoss", {TextRef(reduction)}); }
 // loss(input, target): the mean over the classes of BCEWithLogitsLoss, times weight [classes], a
 // buffer; target is 0 or 1.
 using MultiLabelSoftMarginLossOptions = BCELossOptions;
@@ -194,7 +198,7 @@ struct PoissonNLLLossOptions {
 };
 inline Object PoissonNLLLoss(const PoissonNLLLossOptions& options = {}) { return Object::create("PoissonNLLLoss", {options.log_input, options.full, options.eps, options.reduction}); }
 template <detail::Placed<bool> P>
-Object PoissonNLLLoss(const P& log_input, bool full = false, Float eps = 1e-08, TextRef reduction = "mean") { return Object::create("PoissonNLLLoss", {bool(log_input), full, eps, reduction}); }
+Object PoissonNLLLoss(const P& log_input, Bool full = false, Float eps = 1e-08, TextRef reduction = "mean") { return Object::create("PoissonNLLLoss", {bool(log_input), bool(full), eps, reduction}); }
 // loss(input, target, var): (log(var) + (input - target)^2 / var) / 2, with var of at least eps;
 // full: with log(2 * pi) / 2.
 struct GaussianNLLLossOptions {
@@ -216,7 +220,7 @@ struct CTCLossOptions {
 };
 inline Object CTCLoss(const CTCLossOptions& options = {}) { return Object::create("CTCLoss", {options.blank, options.reduction, options.zero_infinity}); }
 template <detail::Placed<Int> P>
-Object CTCLoss(const P& blank, TextRef reduction = "mean", bool zero_infinity = false) { return Object::create("CTCLoss", {Int(blank), reduction, zero_infinity}); }
+Object CTCLoss(const P& blank, TextRef reduction = "mean", Bool zero_infinity = false) { return Object::create("CTCLoss", {Int(blank), reduction, bool(zero_infinity)}); }
 
 }  // namespace nn
 }  // namespace v0

@@ -28,15 +28,15 @@ struct BatchNorm1dOptions {
 };
 inline Object BatchNorm1d(Int num_features, const BatchNorm1dOptions& options = {}) { return Object::create("BatchNorm1d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
 template <detail::Placed<Float> P>
-Object BatchNorm1d(Int num_features, const P& eps, std::optional<Float> momentum = 0.1, bool affine = true, bool track_running_stats = true) { return Object::create("BatchNorm1d", {num_features, Float(eps), momentum, affine, track_running_stats}); }
+Object BatchNorm1d(Int num_features, const P& eps, std::optional<Float> momentum = 0.1, Bool affine = true, Bool track_running_stats = true) { return Object::create("BatchNorm1d", {num_features, Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
 using BatchNorm2dOptions = BatchNorm1dOptions;
 inline Object BatchNorm2d(Int num_features, const BatchNorm2dOptions& options = {}) { return Object::create("BatchNorm2d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
 template <detail::Placed<Float> P>
-Object BatchNorm2d(Int num_features, const P& eps, std::optional<Float> momentum = 0.1, bool affine = true, bool track_running_stats = true) { return Object::create("BatchNorm2d", {num_features, Float(eps), momentum, affine, track_running_stats}); }
+Object BatchNorm2d(Int num_features, const P& eps, std::optional<Float> momentum = 0.1, Bool affine = true, Bool track_running_stats = true) { return Object::create("BatchNorm2d", {num_features, Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
 using BatchNorm3dOptions = BatchNorm1dOptions;
 inline Object BatchNorm3d(Int num_features, const BatchNorm3dOptions& options = {}) { return Object::create("BatchNorm3d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
 template <detail::Placed<Float> P>
-Object BatchNorm3d(Int num_features, const P& eps, std::optional<Float> momentum = 0.1, bool affine = true, bool track_running_stats = true) { return Object::create("BatchNorm3d", {num_features, Float(eps), momentum, affine, track_running_stats}); }
+Object BatchNorm3d(Int num_features, const P& eps, std::optional<Float> momentum = 0.1, Bool affine = true, Bool track_running_stats = true) { return Object::create("BatchNorm3d", {num_features, Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
 // x [n, num_features, ..], or without n, normalized for each sample and channel, or by running
 // values in evaluation where they are tracked. Ulyanov et al., arXiv:1607.08022.
 struct InstanceNorm1dOptions {
@@ -48,15 +48,15 @@ struct InstanceNorm1dOptions {
 };
 inline Object InstanceNorm1d(Int num_features, const InstanceNorm1dOptions& options = {}) { return Object::create("InstanceNorm1d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
 template <detail::Placed<Float> P>
-Object InstanceNorm1d(Int num_features, const P& eps, Float momentum = 0.1, bool affine = false, bool track_running_stats = false) { return Object::create("InstanceNorm1d", {num_features, Float(eps), momentum, affine, track_running_stats}); }
+Object InstanceNorm1d(Int num_features, const P& eps, Float momentum = 0.1, Bool affine = false, Bool track_running_stats = false) { return Object::create("InstanceNorm1d", {num_features, Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
 using InstanceNorm2dOptions = InstanceNorm1dOptions;
 inline Object InstanceNorm2d(Int num_features, const InstanceNorm2dOptions& options = {}) { return Object::create("InstanceNorm2d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
 template <detail::Placed<Float> P>
-Object InstanceNorm2d(Int num_features, const P& eps, Float momentum = 0.1, bool affine = false, bool track_running_stats = false) { return Object::create("InstanceNorm2d", {num_features, Float(eps), momentum, affine, track_running_stats}); }
+Object InstanceNorm2d(Int num_features, const P& eps, Float momentum = 0.1, Bool affine = false, Bool track_running_stats = false) { return Object::create("InstanceNorm2d", {num_features, Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
 using InstanceNorm3dOptions = InstanceNorm1dOptions;
 inline Object InstanceNorm3d(Int num_features, const InstanceNorm3dOptions& options = {}) { return Object::create("InstanceNorm3d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
 template <detail::Placed<Float> P>
-Object InstanceNorm3d(Int num_features, const P& eps, Float momentum = 0.1, bool affine = false, bool track_running_stats = false) { return Object::create("InstanceNorm3d", {num_features, Float(eps), momentum, affine, track_running_stats}); }
+Object InstanceNorm3d(Int num_features, const P& eps, Float momentum = 0.1, Bool affine = false, Bool track_running_stats = false) { return Object::create("InstanceNorm3d", {num_features, Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
 // x / sqrt(mean(x * x) + eps) over the last dimensions, which are normalized_shape, times weight, 1
 // at first. eps None: of the dtype. Zhang & Sennrich, arXiv:1910.07467.
 struct RMSNormOptions {
@@ -66,7 +66,7 @@ struct RMSNormOptions {
 };
 inline Object RMSNorm(Ints normalized_shape, const RMSNormOptions& options = {}) { return Object::create("RMSNorm", {normalized_shape, options.eps, options.elementwise_affine}); }
 template <detail::Placed<std::optional<Float>> P>
-Object RMSNorm(Ints normalized_shape, const P& eps, bool elementwise_affine = true) { return Object::create("RMSNorm", {normalized_shape, std::optional<Float>(eps), elementwise_affine}); }
+Object RMSNorm(Ints normalized_shape, const P& eps, Bool elementwise_affine = true) { return Object::create("RMSNorm", {normalized_shape, std::optional<Float>(eps), bool(elementwise_affine)}); }
 // (x - mean) / sqrt(var + eps) over the last dimensions, which are normalized_shape, times weight,
 // 1 at first, plus bias, 0 at first. Ba, Kiros & Hinton, arXiv:1607.06450.
 struct LayerNormOptions {
@@ -77,7 +77,7 @@ struct LayerNormOptions {
 };
 inline Object LayerNorm(Ints normalized_shape, const LayerNormOptions& options = {}) { return Object::create("LayerNorm", {normalized_shape, options.eps, options.elementwise_affine, options.bias}); }
 template <detail::Placed<Float> P>
-Object LayerNorm(Ints normalized_shape, const P& eps, bool elementwise_affine = true, bool bias = true) { return Object::create("LayerNorm", {normalized_shape, Float(eps), elementwise_affine, bias}); }
+Object LayerNorm(Ints normalized_shape, const P& eps, Bool elementwise_affine = true, Bool bias = true) { return Object::create("LayerNorm", {normalized_shape, Float(eps), bool(elementwise_affine), bool(bias)}); }
 // x [n, num_channels, ..], normalized over num_groups groups of channels, times weight, 1 at first,
 // plus bias, 0 at first. Wu & He, arXiv:1803.08494.
 struct GroupNormOptions {
@@ -87,7 +87,7 @@ struct GroupNormOptions {
 };
 inline Object GroupNorm(Int num_groups, Int num_channels, const GroupNormOptions& options = {}) { return Object::create("GroupNorm", {num_groups, num_channels, options.eps, options.affine}); }
 template <detail::Placed<Float> P>
-Object GroupNorm(Int num_groups, Int num_channels, const P& eps, bool affine = true) { return Object::create("GroupNorm", {num_groups, num_channels, Float(eps), affine}); }
+Object GroupNorm(Int num_groups, Int num_channels, const P& eps, Bool affine = true) { return Object::create("GroupNorm", {num_groups, num_channels, Float(eps), bool(affine)}); }
 // x [n, channels, ..] / (k + alpha * m)^beta, where m is the mean of x * x over size neighbouring
 // channels. Krizhevsky et al., 2012.
 struct LocalResponseNormOptions {

@@ -19,69 +19,45 @@ namespace nn {
 // x with borders of zeros. padding: one number, or two a dimension, the last dimension first;
 // negative ones cut off.
 inline Object ZeroPad1d(Ints padding) { return Object::create("ZeroPad1d", {padding}); }
-template <detail::WholeNumber... N>
-requires(sizeof...(N) > 1) Object ZeroPad1d(N... padding) { return ZeroPad1d(Ints(padding...)); }
 // x with borders that mirror it, its edge not repeated. padding: one number, or two a dimension,
 // the last dimension first.
 inline Object ReflectionPad1d(Ints padding) { return Object::create("ReflectionPad1d", {padding}); }
-template <detail::WholeNumber... N>
-requires(sizeof...(N) > 1) Object ReflectionPad1d(N... padding) { return ReflectionPad1d(Ints(padding...)); }
 // x with borders that repeat its edge. padding: one number, or two a dimension, the last dimension
 // first.
 inline Object ReplicationPad1d(Ints padding) { return Object::create("ReplicationPad1d", {padding}); }
-template <detail::WholeNumber... N>
-requires(sizeof...(N) > 1) Object ReplicationPad1d(N... padding) { return ReplicationPad1d(Ints(padding...)); }
 // x with borders from its other end. padding: one number, or two a dimension, the last dimension
 // first.
 inline Object CircularPad1d(Ints padding) { return Object::create("CircularPad1d", {padding}); }
-template <detail::WholeNumber... N>
-requires(sizeof...(N) > 1) Object CircularPad1d(N... padding) { return CircularPad1d(Ints(padding...)); }
 // x with borders of value. padding: one number, or two a dimension, the last dimension first;
 // negative ones cut off.
 inline Object ConstantPad1d(Ints padding, Float value) { return Object::create("ConstantPad1d", {padding, value}); }
 // x with borders of zeros. padding: one number, or two a dimension, the last dimension first;
 // negative ones cut off.
 inline Object ZeroPad2d(Ints padding) { return Object::create("ZeroPad2d", {padding}); }
-template <detail::WholeNumber... N>
-requires(sizeof...(N) > 1) Object ZeroPad2d(N... padding) { return ZeroPad2d(Ints(padding...)); }
 // x with borders that mirror it, its edge not repeated. padding: one number, or two a dimension,
 // the last dimension first.
 inline Object ReflectionPad2d(Ints padding) { return Object::create("ReflectionPad2d", {padding}); }
-template <detail::WholeNumber... N>
-requires(sizeof...(N) > 1) Object ReflectionPad2d(N... padding) { return ReflectionPad2d(Ints(padding...)); }
 // x with borders that repeat its edge. padding: one number, or two a dimension, the last dimension
 // first.
 inline Object ReplicationPad2d(Ints padding) { return Object::create("ReplicationPad2d", {padding}); }
-template <detail::WholeNumber... N>
-requires(sizeof...(N) > 1) Object ReplicationPad2d(N... padding) { return ReplicationPad2d(Ints(padding...)); }
 // x with borders from its other end. padding: one number, or two a dimension, the last dimension
 // first.
 inline Object CircularPad2d(Ints padding) { return Object::create("CircularPad2d", {padding}); }
-template <detail::WholeNumber... N>
-requires(sizeof...(N) > 1) Object CircularPad2d(N... padding) { return CircularPad2d(Ints(padding...)); }
 // x with borders of value. padding: one number, or two a dimension, the last dimension first;
 // negative ones cut off.
 inline Object ConstantPad2d(Ints padding, Float value) { return Object::create("ConstantPad2d", {padding, value}); }
 // x with borders of zeros. padding: one number, or two a dimension, the last dimension first;
 // negative ones cut off.
 inline Object ZeroPad3d(Ints padding) { return Object::create("ZeroPad3d", {padding}); }
-template <detail::WholeNumber... N>
-requires(sizeof...(N) > 1) Object ZeroPad3d(N... padding) { return ZeroPad3d(Ints(padding...)); }
 // x with borders that mirror it, its edge not repeated. padding: one number, or two a dimension,
 // the last dimension first.
 inline Object ReflectionPad3d(Ints padding) { return Object::create("ReflectionPad3d", {padding}); }
-template <detail::WholeNumber... N>
-requires(sizeof...(N) > 1) Object ReflectionPad3d(N... padding) { return ReflectionPad3d(Ints(padding...)); }
 // x with borders that repeat its edge. padding: one number, or two a dimension, the last dimension
 // first.
 inline Object ReplicationPad3d(Ints padding) { return Object::create("ReplicationPad3d", {padding}); }
-template <detail::WholeNumber... N>
-requires(sizeof...(N) > 1) Object ReplicationPad3d(N... padding) { return ReplicationPad3d(Ints(padding...)); }
 // x with borders from its other end. padding: one number, or two a dimension, the last dimension
 // first.
 inline Object CircularPad3d(Ints padding) { return Object::create("CircularPad3d", {padding}); }
-template <detail::WholeNumber... N>
-requires(sizeof...(N) > 1) Object CircularPad3d(N... padding) { return CircularPad3d(Ints(padding...)); }
 // x with borders of value. padding: one number, or two a dimension, the last dimension first;
 // negative ones cut off.
 inline Object ConstantPad3d(Ints padding, Float value) { return Object::create("ConstantPad3d", {padding, value}); }

@@ -1,5 +1,5 @@
-// Modules one after the other: nn::Sequential, which is a layer, and what it shares with
-// nn::ModuleList (containers.hpp), which is a list alone.
+// Modules one after the other: nn::Sequential, which is a layer, what it shares with nn::ModuleList
+// (containers.hpp), which is a list alone, and what containers take as a module.
 #pragma once
 
 #include <cstddef>
@@ -44,14 +44,16 @@ Object as_module(M&& module) {
 
 namespace detail {
 
-// Children "0", "1", ..., and the ways in which there come to be more of them. List is the class that
-// derives from it, which append and its kin give, to go on with. A counted handle, as Object is.
+// Modules in order, children "0", "1", ..: what nn::Sequential and nn::ModuleList have in common. List is
+// the class that derives from it; append and its kin give a handle of it, so that they may follow each
+// other. A counted handle, as Object is.
 template <typename List>
 class ModulesInARow : public Object {
  public:
-  // At the end: an object of any kind, or a function of a Tensor.
+  // At the end: an object of any kind but an optimizer, or a function of a Tensor. An Error where a
+  // child has a name of its own that is the number of the new one.
   template <typename M>
-  const List& append(M&& module) const {
+  List append(M&& module) const {
     const Object more = nn::as_module(std::forward<M>(module));
     const std::string name = std::to_string(size());
     refuse_optimizer(name, more);
@@ -59,29 +61,31 @@ class ModulesInARow : public Object {
     child(name.c_str(), more);
     return self();
   }
-  const List& extend(const std::vector<Object>& modules) const {
+  // All of them, or none where one is an optimizer.
+  List extend(const std::vector<Object>& modules) const {
+    for (size_t i = 0; i < modules.size(); ++i)
+      refuse_optimizer(std::to_string(size() + i), modules[i]);
     for (const Object& module : modules) append(module);
     return self();
   }
   // Before the one at `place`, or at the end where that is size(); a negative place counts from the
   // end. Those behind it are numbered anew. An Error where one of them has a name of its own.
   template <typename M>
-  const List& insert(int64_t place, M&& module) const {
+  List insert(int64_t place, M&& module) const {
     const auto n = int64_t(size());
     if (place < -n || place > n) {
       fail(joined({type_name(), ": insert: place ", std::to_string(place), " is out of range for ",
                    std::to_string(n), n == 1 ? " module" : " modules"}));
     }
-    const size_t first = size_t(place < 0 ? place + n : place);
-    for (size_t i = first; i < size(); ++i) refuse_named(i);
-    refuse_taken(std::to_string(size()));
-    Object next = nn::as_module(std::forward<M>(module));
-    refuse_optimizer(std::to_string(first), next);
-    for (size_t i = first, end = size(); i <= end; ++i) {
-      const Object here = i < end ? child_at(uint32_t(i)) : Object();
-      child(std::to_string(i).c_str(), next);
-      next = here;
-    }
+    const size_t first = size_t(place < 0 ? place + n : place), end = size_t(n);
+    for (size_t i = first; i < end; ++i) refuse_named(i);
+    refuse_taken(std::to_string(end));
+    const Object more = nn::as_module(std::forward<M>(module));
+    refuse_optimizer(std::to_string(first), more);
+    // From the end on: the one step that may fail, which adds a name, is the first.
+    for (size_t i = end; i > first; --i)
+      child(std::to_string(i).c_str(), child_at(uint32_t(i - 1)));
+    child(std::to_string(first).c_str(), more);
     return self();
   }
   size_t size() const { return n_children(); }
@@ -97,8 +101,8 @@ class ModulesInARow : public Object {
     using reference = Object;
 
     Iterator() = default;
-    Iterator(const ModulesInARow* list, uint32_t i) : list_(list), i_(i) {}
-    Object operator*() const { return list_->child_at(i_); }
+    Iterator(Object list, uint32_t i) : list_(std::move(list)), i_(i) {}
+    Object operator*() const { return list_.child_at(i_); }
     Iterator& operator++() {
       ++i_;
       return *this;
@@ -111,11 +115,11 @@ class ModulesInARow : public Object {
     bool operator==(const Iterator& other) const { return i_ == other.i_; }
 
    private:
-    const ModulesInARow* list_ = nullptr;
+    Object list_;
     uint32_t i_ = 0;
   };
-  Iterator begin() const { return {this, 0}; }
-  Iterator end() const { return {this, n_children()}; }
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, n_children()}; }
   List clone() const {
     List copy(self());
     static_cast<Object&>(copy) = Object::clone();
@@ -163,9 +167,16 @@ namespace nn {
 // the factory "Sequential"; copies of the handle share it.
 class Sequential : public detail::ModulesInARow<Sequential> {
  public:
-  explicit Sequential(const std::vector<Object>& modules) : ModulesInARow(of(modules)) {}
+  // The handle of a Sequential that is there, as another object's child is; a constructor would put it
+  // into a new one. An Error where it is none.
+  static Sequential of(const Object& object) {
+    if (object.type_name() != "Sequential")
+      fail("Sequential::of: the object is a " + object.type_name() + ", expected a Sequential");
+    return {std::in_place, object};
+  }
+  explicit Sequential(const std::vector<Object>& modules) : ModulesInARow(made(modules)) {}
   // With names of one's own: Sequential({{"hidden", nn::Linear(2, 8)}, {"act", nn::ReLU()}}).
-  explicit Sequential(const NamedObjects& modules) : ModulesInARow(of({})) {
+  explicit Sequential(const NamedObjects& modules) : ModulesInARow(made({})) {
     for (size_t i = 0; i < modules.size(); ++i) {
       const auto& [name, module] = modules[i];
       refuse_optimizer(name, module);
@@ -180,10 +191,11 @@ class Sequential : public detail::ModulesInARow<Sequential> {
            !(sizeof...(Modules) == 1 &&
              (std::is_same_v<std::remove_cvref_t<Modules>, Sequential> && ...)))  //
       explicit Sequential(Modules&&... modules)
-      : ModulesInARow(of({as_module(std::forward<Modules>(modules))...})) {}
+      : ModulesInARow(made({as_module(std::forward<Modules>(modules))...})) {}
 
  private:
-  static Object of(const std::vector<Object>& modules) {
+  Sequential(std::in_place_t, const Object& object) : ModulesInARow(object) {}
+  static Object made(const std::vector<Object>& modules) {
     return Object::create("Sequential", detail::to_value(modules));
   }
 };

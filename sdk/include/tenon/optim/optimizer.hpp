@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <initializer_list>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -60,8 +61,7 @@ class ParamGroup {
 };
 class ParamGroup::Option {
  public:
-  Option(const ParamGroup& group, const char* name) : group_(group), name_(name) {}
-  Option(const Option&) = delete;
+  Option(ParamGroup group, const char* name) : group_(std::move(group)), name_(name) {}
   template <typename T>
   operator T() const {
     return group_.option<T>(name_);
@@ -69,15 +69,18 @@ class ParamGroup::Option {
   template <typename T>
   void operator=(const T& value) && {
     if constexpr (std::is_arithmetic_v<T>) {
-      if (std::string_view(name_.c_str()) == "lr")
-        detail::expect_rate(group_.optimizer_, double(value));
+      if (name_ == "lr") detail::expect_rate(group_.optimizer_, double(value));
     }
     group_.set_option(name_, value);
   }
+  void operator=(std::initializer_list<double> values) && {
+    group_.set_option(name_, std::vector<double>(values));
+  }
+  void operator*=(double factor) && { std::move(*this) = factor * group_.option<double>(name_); }
 
  private:
-  const ParamGroup& group_;
-  TextRef name_;
+  ParamGroup group_;
+  std::string name_;
 };
 inline ParamGroup::Option ParamGroup::operator[](const char* name) const { return {*this, name}; }
 

@@ -5,6 +5,7 @@
 //   ... optimizer.step();  scheduler.step();
 #pragma once
 
+#include <concepts>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,9 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace optim {
 
-// f(step), a number; and f(step), times which the rate of the step before is.
+// Where all that follows the optimizer may be missing its type is deduced, so that {} are options.
+
+// f(step), a number, times the first rate; and times the rate of the step before.
 template <typename F>
 Scheduler LambdaLR(const Optimizer& optimizer, F lr_lambda) {
   return {optimizer, LambdaLR(std::move(lr_lambda))};
@@ -42,20 +45,23 @@ inline Scheduler MultiStepLR(const Optimizer& optimizer, const Ints& milestones,
 inline Scheduler ExponentialLR(const Optimizer& optimizer, Float gamma) {
   return {optimizer, ExponentialLR(gamma)};
 }
-inline Scheduler ConstantLR(const Optimizer& optimizer, const ConstantLROptions& options = {}) {
+template <std::derived_from<Optimizer> O>
+Scheduler ConstantLR(const O& optimizer, const ConstantLROptions& options = {}) {
   return {optimizer, ConstantLR(options)};
 }
 inline Scheduler ConstantLR(const Optimizer& optimizer, Float factor, Int total_iters = 5) {
   return {optimizer, ConstantLR(factor, total_iters)};
 }
-inline Scheduler LinearLR(const Optimizer& optimizer, const LinearLROptions& options = {}) {
+template <std::derived_from<Optimizer> O>
+Scheduler LinearLR(const O& optimizer, const LinearLROptions& options = {}) {
   return {optimizer, LinearLR(options)};
 }
 inline Scheduler LinearLR(const Optimizer& optimizer, Float start_factor, Float end_factor = 1.0,
                           Int total_iters = 5) {
   return {optimizer, LinearLR(start_factor, end_factor, total_iters)};
 }
-inline Scheduler PolynomialLR(const Optimizer& optimizer, const PolynomialLROptions& options = {}) {
+template <std::derived_from<Optimizer> O>
+Scheduler PolynomialLR(const O& optimizer, const PolynomialLROptions& options = {}) {
   return {optimizer, PolynomialLR(options)};
 }
 inline Scheduler PolynomialLR(const Optimizer& optimizer, Int total_iters, Float power = 1.0) {
