@@ -7,6 +7,7 @@
 
 #include "op_kernel_samples.h"
 #include "primitive_kernel_samples.h"
+#include "tensor_kernel_samples.h"
 
 namespace {
 
