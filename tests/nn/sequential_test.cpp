@@ -93,6 +93,9 @@ TEST_F(SequentialTest, NothingChangesWhereAnErrorIsSaid) {
             }),
             "Sequential: '3' is the optimizer SGD, expected a layer");
   EXPECT_EQ(types_of(model), "Linear ReLU ");
+  EXPECT_NE(message_of([&] { model.insert(0, Sequential(model, ReLU())); }).find("contains this"),
+            std::string::npos);
+  EXPECT_EQ(types_of(model), "Linear ReLU ");
   model.buffer("2", tn::zeros({1}));  // the name that one more module would get
   EXPECT_NE(message_of([&] { model.insert(0, tn::nn::Tanh()); }), "");
   EXPECT_EQ(types_of(model), "Linear ReLU ");

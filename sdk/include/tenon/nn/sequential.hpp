@@ -82,7 +82,8 @@ class ModulesInARow : public Object {
     refuse_taken(std::to_string(end));
     const Object more = nn::as_module(std::forward<M>(module));
     refuse_optimizer(std::to_string(first), more);
-    // From the end on: the one step that may fail, which adds a name, is the first.
+    // At the end first, where a name or a cycle is refused before anything has moved.
+    child(std::to_string(end).c_str(), more);
     for (size_t i = end; i > first; --i)
       child(std::to_string(i).c_str(), child_at(uint32_t(i - 1)));
     child(std::to_string(first).c_str(), more);
