@@ -24,18 +24,6 @@ struct Strided {
   int64_t along, apart;  // strides: along the row, and from one row to the next
 };
 
-// So many neighbouring rows: they differ by their index in one dimension alone.
-int64_t rows_together(const RowsAlong& rows, int64_t row, int64_t end, int64_t most) {
-  const int32_t last = rows.dim == rows.t.ndim - 1 ? rows.t.ndim - 2 : rows.t.ndim - 1;
-  if (last < 0) return 1;
-  const int64_t line = rows.t.sizes[last];
-  return std::min({most, end - row, line - row % line});
-}
-int64_t apart_in(const RowsAlong& rows, const tn_tensor& t) {
-  const int32_t last = rows.dim == t.ndim - 1 ? t.ndim - 2 : t.ndim - 1;
-  return last < 0 ? 0 : t.strides[last];
-}
-
 template <tn_dtype D, bool largest>
 struct Running {
   using Element = typename Format<D>::Element;
@@ -111,17 +99,16 @@ void run(const tn_call* call, const tn_tensor& x, const RowsAlong& rows) {
   const int64_t n = rows.length();
   const bool dense = rows.dim == x.ndim - 1 && n >= kChunk && rows.stride(x) == 1 &&
                      rows.stride(y) == 1 && rows.stride(places) == 1;
-  const bool side_by_side =
-      apart_in(rows, x) == 1 && apart_in(rows, y) == 1 && apart_in(rows, places) == 1;
+  const bool side_by_side = rows.apart(x) == 1 && rows.apart(y) == 1 && rows.apart(places) == 1;
   const int64_t most = side_by_side ? kSideBySide : kTogether;
   const int64_t grain = std::max<int64_t>(1, kPieceElements / n);
   const auto* const from = static_cast<const Element*>(x.data);
   auto* const to = static_cast<Element*>(y.data);
   auto* const where = static_cast<int64_t*>(places.data);
   const auto running_at = [&](const std::array<int64_t, 3>& at) {
-    return Running<D, largest>{{from + at[0], rows.stride(x), apart_in(rows, x)},
-                               {to + at[1], rows.stride(y), apart_in(rows, y)},
-                               {where + at[2], rows.stride(places), apart_in(rows, places)}};
+    return Running<D, largest>{{from + at[0], rows.stride(x), rows.apart(x)},
+                               {to + at[1], rows.stride(y), rows.apart(y)},
+                               {where + at[2], rows.stride(places), rows.apart(places)}};
   };
   parallel_for(call->host, 0, rows.count(), grain, [&](int64_t begin, int64_t end) {
     if (dense) {  // the last dimension is that of the rows
@@ -130,7 +117,7 @@ void run(const tn_call* call, const tn_tensor& x, const RowsAlong& rows) {
           [&](const std::array<int64_t, 3>& at, const int64_t*) { running_at(at).one(n); });
     }
     for (int64_t row = begin, count = 0; row < end; row += count) {
-      count = rows_together(rows, row, end, most);
+      count = rows.together(row, end, most);
       running_at({rows.offset(x, row), rows.offset(y, row), rows.offset(places, row)})
           .many(n, count);
     }
@@ -152,16 +139,16 @@ void gradient(const tn_call* call, const tn_tensor& g, const tn_tensor& places,
   using Element = typename Format<D>::Element;
   const RowsAlong rows = {dx, call->args[3].as.i};
   const int64_t n = rows.length();
-  const int64_t most = apart_in(rows, dx) == 1 ? kSideBySide : kTogether;
+  const int64_t most = rows.apart(dx) == 1 ? kSideBySide : kTogether;
   const int64_t grain = std::max<int64_t>(1, kPieceElements / n);
   parallel_for(call->host, 0, rows.count(), grain, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin, count = 0; row < end; row += count) {
-      count = rows_together(rows, row, end, most);
+      count = rows.together(row, end, most);
       const auto* const of_y = static_cast<const Element*>(g.data) + rows.offset(g, row);
       const auto* const where = static_cast<const int64_t*>(places.data) + rows.offset(places, row);
       auto* const to = static_cast<Element*>(dx.data) + rows.offset(dx, row);
-      const int64_t g_apart = apart_in(rows, g), places_apart = apart_in(rows, places),
-                    apart = apart_in(rows, dx);
+      const int64_t g_apart = rows.apart(g), places_apart = rows.apart(places),
+                    apart = rows.apart(dx);
       double sums[kSideBySide] = {};
       for (int64_t i = n - 1; i >= 0; --i) {
         const Element* const g_row = of_y + i * rows.stride(g);

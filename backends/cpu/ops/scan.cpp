@@ -22,12 +22,8 @@ struct Group {
 };
 template <typename... Tensors>
 Group group_of(const RowsAlong& rows, int64_t row, int64_t end, const Tensors&... tensors) {
-  const int32_t last = rows.dim == rows.t.ndim - 1 ? rows.t.ndim - 2 : rows.t.ndim - 1;
-  if (last < 0) return {1, {}};
-  const bool dense = ((tensors.strides[last] == 1) && ...);
-  const int64_t line = rows.t.sizes[last];
-  return {std::min({dense ? kSideBySide : kTogether, end - row, line - row % line}),
-          {tensors.strides[last]...}};
+  const bool dense = ((rows.apart(tensors) == 1) && ...);
+  return {rows.together(row, end, dense ? kSideBySide : kTogether), {rows.apart(tensors)...}};
 }
 
 // The element types and the order of a scan of `n` elements.
