@@ -94,12 +94,18 @@ tn_status* api_set_tensor(tn_object* object, const char* name, tn_tensor* tensor
   return checked({{"set_tensor: the object", object}, {"set_tensor: the name", name}},
                  [&]() -> Status {
                    TN_TRY(expect_strided("set_tensor: the tensor", tensor));
-                   return set_tensor(object, name, as_tensor(tensor), kind);
+                   TN_TRY(set_tensor(object, name, as_tensor(tensor), kind));
+                   object->see_members(name);
+                   return nullptr;
                  });
 }
 tn_status* api_set_child(tn_object* object, const char* name, tn_object* child) {
   return checked({{"set_child: the object", object}, {"set_child: the name", name}},
-                 [&] { return set_child(object, name, child); });
+                 [&]() -> Status {
+                   TN_TRY(set_child(object, name, child));
+                   object->see_members(name);
+                   return nullptr;
+                 });
 }
 tn_status* api_add_method(tn_object* object, const char* schema, tn_method_fn fn, void* self,
                           void (*destroy)(void*)) {
@@ -144,6 +150,7 @@ tn_status* api_child(const tn_object* object, const char* name, tn_object** chil
 uint32_t api_n_children(const tn_object* object) {
   if (object == nullptr) return 0;
   object->note_use();
+  object->see_members();
   return static_cast<uint32_t>(object->children.size());
 }
 tn_status* api_child_at(const tn_object* object, uint32_t i, const char** name, tn_object** child) {
@@ -152,6 +159,7 @@ tn_status* api_child_at(const tn_object* object, uint32_t i, const char** name, 
                   {"child_at: the place for the result", child}},
                  [&]() -> Status {
                    object->note_use();
+                   object->see_members();
                    if (i >= object->children.size()) {
                      return error(TN_NOT_FOUND, "{} has {} children, none of index {}",
                                   object->type, object->children.size(), i);
@@ -219,13 +227,19 @@ tn_status* api_visit_own(const tn_object* object, tn_entry_fn see, void* context
                   {"visit_own: the function", reinterpret_cast<const void*>(see)}},
                  [&]() -> Status {
                    object->note_use();
+                   object->see_members();
                    for (const NamedTensor& entry : object->tensors)
                      see(context, entry.name.c_str(), entry.tensor.get(), entry.kind);
                    return nullptr;
                  });
 }
 uint64_t api_child_changes(const tn_object* object, uint32_t i) {
-  return object == nullptr || i >= object->children.size() ? 0 : object->children[i].changes;
+  return i >= api_n_children(object) ? 0 : object->children[i].changes;
+}
+void api_set_members(tn_object* object, tn_members_fn members, void* self) {
+  if (object == nullptr) return;
+  object->members = members;
+  object->members_self = self;
 }
 tn_status* api_load_state(tn_object* object, const char* const* names, tn_tensor* const* tensors,
                           uint32_t n, int32_t strict) {
@@ -354,6 +368,7 @@ constexpr tn_object_api kTable{
     .add_forward_pre_hook = api_add_forward_pre_hook,
     .visit_own = api_visit_own,
     .child_changes = api_child_changes,
+    .set_members = api_set_members,
 };
 
 }  // namespace

@@ -6,6 +6,11 @@
 
 #include "base/text.h"
 
+// Not inline: it is called where the library is to be small.
+[[gnu::noinline]] void tn_object::see_members(const char* set) const {
+  if (members != nullptr) members(members_self, const_cast<tn_object*>(this), set);
+}
+
 namespace tenon {
 namespace {
 
@@ -172,12 +177,14 @@ Status remove_forward_hook(Object* object, uint64_t id) {
 
 Status find_tensor(const Object* object, std::string_view name, const NamedTensor** entry) {
   object->note_use();
+  object->see_members();
   *entry = find_named(object->tensors, name);
   return *entry != nullptr ? nullptr : no_such(object, "tensor", name, names_of(object->tensors));
 }
 
 Status find_child(const Object* object, std::string_view name, const NamedChild** child) {
   object->note_use();
+  object->see_members();
   *child = find_named(object->children, name);
   if (*child != nullptr) return nullptr;
   const std::vector<std::string> names = names_of(object->children);

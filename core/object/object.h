@@ -101,6 +101,8 @@ struct tn_object final : tenon::Counted {
   std::shared_ptr<const tenon::HookList> hooks;  // NULL: none
   uint64_t last_hook = 0;
   std::vector<tenon::ParameterGroup> groups;
+  tn_members_fn members = nullptr;  // of a class that holds its entries in members, too
+  void* members_self = nullptr;
   // How often anything of it was replaced: options, entries, methods, hooks, groups. Values of
   // tensors and the training mode do not count.
   uint64_t changes = 0;
@@ -114,6 +116,8 @@ struct tn_object final : tenon::Counted {
     is_watched.store(true, std::memory_order_relaxed);
     tenon::thread_state.recording->see_object(const_cast<tn_object*>(this), &changes, &training);
   }
+  // To call before entries are read, and with the name of an entry that was set.
+  void see_members(const char* set = nullptr) const;
   void note_change() {
     ++changes;
     tell_watchers();

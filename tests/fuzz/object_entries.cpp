@@ -10,6 +10,7 @@ const std::vector<std::string> kLayers = {"Linear", "ReLU", "Sequential", "Conv2
 tn_status* no_method(void*, tn_object*, const tn_value*, uint32_t, tn_value*, uint32_t) {
   return nullptr;
 }
+void see_members(void*, tn_object*, const char*) {}
 void see_nothing(void*, const char*, tn_tensor*, tn_entry_kind) {}
 void see_no_factory(void*, tn_object_kind, const char*, const char*) {}
 
@@ -130,6 +131,7 @@ Entries object_entries() {
          checked(o->to(x, device, a->dtype()));
          checked(o->visit_own(x, a->random().chance(5) ? nullptr : see_nothing, nullptr));
          o->child_changes(x, static_cast<uint32_t>(a->integer()));
+         o->set_members(x, a->random().chance(2) ? nullptr : see_members, nullptr);
          return o->visit(x, a->random().chance(5) ? nullptr : see_nothing, nullptr);
        }},
       {"object/1 load_state",

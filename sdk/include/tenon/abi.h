@@ -1209,6 +1209,11 @@ typedef void (*tn_entry_fn)(void* context, const char* name, tn_tensor* tensor /
                             tn_entry_kind kind);
 typedef tn_status* (*tn_forward_hook_fn)(void* self, tn_object*, const tn_value* args,
                                          uint32_t n_args, tn_value* results, uint32_t n_results);
+/* Of a class that holds in its members what entries of its object hold. name NULL: the entries are about
+ * to be read; brings those up to date whose members hold another tensor or child by now. Else the
+ * entry of this name was set: has the member hold the same. May call the other functions of
+ * object/1; does not fail. */
+typedef void (*tn_members_fn)(void* self, tn_object*, const char* name);
 /* A factory's kind, its name and its schema. Both texts live as long as the process. */
 typedef void (*tn_factory_fn)(void* context, tn_object_kind, const char* name, const char* schema);
 
@@ -1287,6 +1292,9 @@ typedef struct tn_object_api {
   /* How often set_child put another object, or none, in the place of child i. A copy that a factory
    * or a constructor makes anew has as many changes, unless the program made some later. */
   uint64_t (*child_changes)(const tn_object*, uint32_t i);
+  /* One function of an object, in the place of the one before; NULL: none. `self` is lent, until
+   * another is set. */
+  void (*set_members)(tn_object*, tn_members_fn, void* self);
 } tn_object_api;
 
 /* "plugin/1" */

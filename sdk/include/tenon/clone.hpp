@@ -112,8 +112,8 @@ class Cloner {
   }
 
   // Children that the factory or the constructor made again get the values; those that the program
-  // added later, or put in the place of others, are copied and put in, but into a Module: its copy
-  // has members, which would still be what the constructor made.
+  // added later, or put in the place of others, are copied and put in; into a Module where its
+  // member follows, which else would still be what the constructor made.
   void adopt_children(const Object& object, const Object& copy) {
     const std::vector<Slot> made = slots_of(copy);
     const bool foreign = is_foreign(object, copy);
@@ -137,8 +137,10 @@ class Cloner {
         adopt(child, own);
         continue;
       }
-      if ((module_of(copy) || foreign) && (child || own)) refuse(object, slot.name, is_there);
       copy.child(slot.name.c_str(), known ? Object(*known) : clone(child));
+      if ((module_of(copy) || foreign) && (child || own) &&
+          !member_follows(copy, slot.name.c_str()))
+        refuse(object, slot.name, is_there);
     }
   }
   struct Slot {

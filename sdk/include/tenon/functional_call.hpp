@@ -97,16 +97,18 @@ class Substitution {
   void expect_fit(const Slot& slot, const std::pair<std::string, Tensor>& given) const {
     if (slot.before.kind == TN_ENTRY_COMPUTED)
       refuse(given.first, "is computed from others, which may be given");
-    if (!is_module(slot.owner.get())) return;
-    // A class of C++ reads its members, and these hold what the constructor gave them.
+    // A class of C++ reads its members.
+    if (!is_module(slot.owner.get()) || member_follows(slot.owner, slot.before.name.c_str()))
+      return;
     const std::string also =
         slot.path == given.first
             ? ""
             : joined({"and '", messages::printable(slot.path), "' are one tensor, which "});
-    refuse(given.first,
-           joined({also, "is held by a member of ", slot.owner.type_name(),
-                   ", which would not see another tensor; expected one of a layer of a plugin, of "
-                   "an nn::ParameterList or of an nn::ParameterDict"}));
+    refuse(
+        given.first,
+        joined({also, "is no member of ", slot.owner.type_name(),
+                ", whose forward would not see another tensor; expected a Tensor that is a member "
+                "of the class, in no container; of several use an nn::ParameterList"}));
   }
   void replace(Slot& slot, const Tensor& tensor) {
     // A parameter has to be a leaf.
@@ -138,9 +140,8 @@ class Substitution {
 // that the model has under several names is replaced under all of them. Afterwards, also where the
 // call throws, the model is as before. Sizes and dtypes are what `forward` makes of them.
 //
-// Tensors that a class derived from Module registers for its own members cannot be replaced, which
-// is an Error: those of the layers below it can, and those of nn::ParameterList and
-// nn::ParameterDict. During the call what has a history is a buffer, so that `forward` does not find
+// What a class derived from Module registers and keeps elsewhere than in a member of its own, in a
+// std::vector for instance, cannot be replaced, which is an Error. During the call what has a history is a buffer, so that `forward` does not find
 // it among parameters(). A checkpoint_call within is refused: it would compute with the model's own
 // tensors once more. One thread at a time for one model.
 template <typename M, typename... Args>

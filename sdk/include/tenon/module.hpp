@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "tenon/clone.hpp"
+#include "tenon/module_members.hpp"
 #include "tenon/object.hpp"
 #include "tenon/unregistered.hpp"
 
@@ -134,12 +135,11 @@ struct ForwardOf {
   using Parameters = ArgsOf<decltype(&T::forward)>;
   using Result = ResultOf<decltype(&T::forward)>;
   static constexpr size_t kNeeded = forward_needs<T, Parameters>();
-  T* module;
-  explicit ForwardOf(T* m) : module(m) {}
-  ForwardOf(ForwardOf&& other) : module(std::exchange(other.module, nullptr)) {}
+  std::unique_ptr<T, DestroyModule<T>> module;
+  ModuleMembers members;
   ~ForwardOf() {
     if (module) UnregisteredThings::of_process().take(module->get());
-    delete module;
+    members.stop();
   }
   // With the first N of the arguments, less those at the end that are None and have a default.
   template <size_t N>
@@ -157,6 +157,7 @@ struct ForwardOf {
     return to_status([&] {
       constexpr size_t kCount = std::tuple_size_v<Parameters>;
       if (n_args != kCount) wrong_count("takes", kCount, n_args);
+      static_cast<ForwardOf*>(self)->members.compute();
       auto result = static_cast<ForwardOf*>(self)->template call<kCount>(args);
       if constexpr (std::is_same_v<Result, std::vector<Tensor>>) {
         give(results[0], std::move(result));  // one result that is a list
@@ -237,6 +238,7 @@ class Module : public Object {
   template <typename T>
   friend class Made;
   bool lives_in_object_ = false;
+  detail::ModuleMembers* members_ = nullptr;
 };
 
 // An Object that holds a T; `->` reaches it.
@@ -255,11 +257,11 @@ class Made : public Object {
     };
     using Kept = detail::KeptArguments<T, std::remove_cvref_t<Args>...>;
     [[maybe_unused]] typename Kept::Tuple kept = Kept::of(args...);
-    std::unique_ptr<T> made;
+    std::unique_ptr<T, detail::DestroyModule<T>> made;
     detail::MakingScope making;
     {
       const Named named(name.c_str());
-      made.reset(new T(std::forward<Args>(args)...));
+      made = detail::construct_module<T>(std::forward<Args>(args)...);
     }
     making.finish(*made);
     // Where what follows fails, what is noted of this module must not be that of the next one there.
@@ -275,22 +277,26 @@ class Made : public Object {
     std::string schema =
         detail::method_schema<typename Forward::Parameters, typename Forward::Result>(
             "forward", Forward::kNeeded);
-    std::unique_ptr<Forward> forward(new Forward(nullptr));
+    auto forward = std::make_unique<Forward>();
     check(detail::api.object->add_method(get(), schema.c_str(), Forward::invoke, forward.get(),
                                          detail::Held<Forward>::destroy));
     made->lives_in_object_ = true;
-    forward.release()->module = made.release();
+    Forward& living = *forward.release();
+    living.module = std::move(made);
     forget.module = nullptr;
     detail::api.object->release(
         get());  // the T's own reference: it must not keep its own object alive
+    living.members.watch(get(), made_, sizeof(T));
+    made_->members_ = &living.members;
     if constexpr (Kept::can_be) {
       this->method(detail::Cloner::kOfModules,
-                   [kept = std::move(kept)](Object& self, bool) -> Object {
+                   [kept = std::move(kept), module = made_](Object& self, bool) -> Object {
                      const detail::CloneScope scope;
                      detail::Cloner& cloner = *detail::Cloner::current;
                      const Object copy = std::apply(
                          [&](const auto&... argument) {
                            Made<T> made(std::in_place, detail::argument_of_copy(argument)...);
+                           made.made_->members_->expect_those_of(*module->members_);
                            cloner.note_module(made, made.made_);
                            return static_cast<const Object&>(made);
                          },
@@ -333,6 +339,7 @@ class Made : public Object {
 
  private:
   T* made_ = nullptr;
+  uint64_t mark_ = detail::kMadeMark;
 };
 
 // Constructs a T as an object.

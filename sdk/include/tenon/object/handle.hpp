@@ -328,6 +328,20 @@ class Object {
   tn_object* object_ = nullptr;
 };
 
+namespace detail {
+// Whether a member of the class derived from Module holds what the entry of this name holds
+// (module_members.hpp).
+inline bool member_follows(const Object& module, TextRef name) {
+  const char* schema = nullptr;
+  ignore(api.object->method_schema(module.get(), "member_follows", &schema));
+  if (!schema) return false;
+  const tn_value argument = to_value(name.c_str());
+  tn_value result;
+  check(api.object->invoke(module.get(), "member_follows", &argument, 1, &result, 1));
+  return result.as.i != 0;
+}
+}  // namespace detail
+
 // A child as its parent gives it. Where the parent's is assigned to, and not a variable, another
 // object takes the child's place in the parent: model[-1] = nn::Linear(8, 3).
 class Child : public Object {
@@ -341,7 +355,8 @@ class Child : public Object {
   Child& operator=(Child&&) & = default;
   void operator=(const Object& other) && {
     parent_.child(name_.c_str(), other);
-    if (detail::is_module(parent_.get())) [[unlikely]]
+    if (detail::is_module(parent_.get()) && !detail::member_follows(parent_, name_.c_str()))
+        [[unlikely]]
       detail::warn_of_members(parent_.type_name(), name_);
   }
 

@@ -1,0 +1,249 @@
+// Members of a Module and the entries of its tree: to assign to either is to assign to both.
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tenon/parametrize.hpp>
+
+#include "layers_support.h"
+#include "second_device.h"
+
+using tn::Object, tn::Tensor;
+using tn::nn::Linear, tn::nn::ReLU, tn::nn::Sequential;
+
+namespace {
+
+INSTANTIATE_TEST_SUITE_P(Devices, Layers, testing::Values("cpu", second_device()),
+                         [](const auto& param) { return std::string(param.param); });
+
+template <typename F>
+std::string log_of(F f) {
+  testing::internal::CaptureStderr();
+  f();
+  return testing::internal::GetCapturedStderr();
+}
+
+struct Base : tn::Module {
+  Object body = child("body", Linear(4, 3));
+};
+// Members of a base, in place, from the body of the constructor, and in an array.
+struct Net : Base {
+  char odd = 1;
+  Object head;
+  std::array<Object, 2> pair{child("left", Linear(3, 3)), child("right", Linear(3, 3))};
+  Tensor mean = buffer("mean", tn::zeros({3}));
+  Tensor scale;
+  std::optional<Tensor> shift;
+  Net() {
+    head = child("head", Linear(3, 2));
+    scale = parameter("scale", tn::ones({3}));
+    shift = parameter("shift", tn::zeros({3}));
+  }
+  Tensor forward(Tensor x) {
+    x = body(x) * scale + *shift;
+    if (training()) mean = 0.9 * mean + 0.1 * x.mean(0).detach();
+    return head(pair[0](x) + pair[1](x));
+  }
+};
+
+TEST_P(Layers, AnAssignedLayerIsTheModules) {
+  const auto net = tn::make<Net>();
+  net.to(device);
+  net.eval();
+  const Tensor old = net.get_parameter("head.weight");
+  for (Object* member : {&net->head, &net->body, &net->pair[1]}) *member = Linear(4, 5);
+  net->body = Linear(4, 3);
+  net->pair[1] = ReLU();
+  net->head = Linear(3, 7);
+  EXPECT_EQ(net.state_dict().size(), 9u);
+  EXPECT_EQ(net.get_parameter("head.weight").sizes(), (std::vector<int64_t>{7, 3}));
+  EXPECT_FALSE(net.get_parameter("head.weight").is_same(old));
+  EXPECT_EQ(net.child("right").type_name(), "ReLU");
+  EXPECT_NE(net.to_string().find("(head): Linear(in_features=3, out_features=7, bias=True)"),
+            std::string::npos)
+      << net.to_string();
+  net->head = Linear(3, 8);  // each that reads the tree sees it first
+  net.to(device);
+  EXPECT_EQ(net->head.tensor("weight").device(), device);
+  net->head = Linear(3, 8).to(device);
+  net(on(tn::ones({2, 4}))).sum().backward();
+  net.zero_grad();
+  EXPECT_FALSE(net->head.tensor("weight").grad().defined());
+  net->head = Linear(3, 8).to(device);
+  net.train();
+  net->head = Linear(3, 8).to(device);
+  net.eval();
+  EXPECT_FALSE(net->head.training());
+  net->head = Linear(3, 9).to(device);
+  EXPECT_EQ(net.named_modules().size(), 5u);
+  EXPECT_EQ(net.children()[3], net->head);
+  net->head = Object();
+  EXPECT_FALSE(net.child("head"));
+  EXPECT_EQ(net.parameters().size(), 6u);
+}
+
+TEST_P(Layers, AnAssignedBufferIsSavedMovedAndLoaded) {
+  const auto net = tn::make<Net>();
+  net.to(device);
+  const Tensor x = on(tn::randn({5, 4}));
+  for (int i = 0; i < 3; ++i) net(x);
+  EXPECT_TRUE(net.state_dict()["mean"].equal(net->mean));
+  EXPECT_GT(net->mean.abs().sum().item(), 0);
+  const auto other = tn::make<Net>();
+  other.to(device);
+  other(x);
+  other.load_state_dict(net.state_dict());
+  EXPECT_TRUE(other->mean.equal(net->mean));
+  other->mean = other->mean * 2;
+  other.to(tn::float64);
+  EXPECT_EQ(other->mean.dtype(), tn::float64);
+  const auto copy = net.clone();
+  EXPECT_TRUE(copy->mean.equal(net->mean));
+  copy(x);
+  EXPECT_FALSE(copy->mean.equal(net->mean));
+  // A buffer with a history moves as well: the graph keeps the one before.
+  other->mean = other->mean * other->scale;
+  other.to(tn::float32);
+  EXPECT_EQ(other->mean.dtype(), tn::float32);
+  EXPECT_EQ(other.state_dict()["mean"].dtype(), tn::float32);
+}
+
+TEST_P(Layers, AnAssignedParameterAsksForItsGradient) {
+  const auto net = tn::make<Net>();
+  net->scale = tn::full({3}, 2.0);
+  net->shift = tn::full({3}, 1.0);
+  EXPECT_TRUE(net.get_parameter("scale").is_same(net->scale));
+  EXPECT_TRUE(net.get_parameter("shift").is_same(*net->shift));
+  EXPECT_TRUE(net->scale.requires_grad());
+  net(tn::ones({2, 4})).sum().backward();
+  EXPECT_TRUE(net->scale.grad().defined());
+  const Tensor before = net->scale;
+  net->scale = net->scale * 2;
+  EXPECT_EQ(log_of([&] { net.parameters(); }),
+            "tenon warning: Net: a member was assigned what 'scale' of the module cannot be: Net: "
+            "parameter 'scale' was made by a recorded call; detach it first; parameters() and "
+            "state_dict() have the one before\n");
+  EXPECT_EQ(log_of([&] { net.parameters(); }), "");
+  EXPECT_TRUE(net.tensor("scale").is_same(before));
+  net->scale = tn::tensor({1, 2, 3});
+  EXPECT_NE(log_of([&] { net.state_dict(); }).find("cannot be: "), std::string::npos);
+  net->scale = Tensor();
+  EXPECT_EQ(log_of([&] { EXPECT_FALSE(net.tensor("scale").defined()); }), "");
+}
+
+TEST_P(Layers, WhatTakesAnEntrysPlaceIsInTheMember) {
+  const auto net = tn::make<Net>();
+  net.eval();
+  net.child("head") = Linear(3, 7);
+  EXPECT_EQ(net->head, net.child("head"));
+  for (const auto& [path, module] : net.named_modules()) {
+    if (path.empty() || module.type_name() != "Linear") continue;
+    net.child(path.c_str()) = Sequential(module, ReLU());
+  }
+  EXPECT_EQ(net->body.type_name(), "Sequential");
+  EXPECT_EQ(net->pair[1].type_name(), "Sequential");
+  EXPECT_GE(net(tn::randn({5, 4})).min().item(), 0);
+  net.buffer("mean", tn::ones({3}));
+  EXPECT_TRUE(net->mean.equal(tn::ones({3})));
+  net.child("head", Object());
+  EXPECT_FALSE(net->head);
+  net->head = Linear(3, 1);
+  net.child("head", Linear(3, 2));  // the later of the two
+  EXPECT_EQ(net.get_parameter("head.bias").sizes()[0], 2);
+  EXPECT_EQ(net->head, net.child("head"));
+}
+
+struct Inner : tn::Module {
+  Tensor w = parameter("w", tn::ones({2}));
+  Tensor forward(Tensor x) { return x * w; }
+};
+struct Holder : tn::Module {
+  tn::nn::ModuleList list = child("list", tn::nn::ModuleList(Linear(2, 2)));
+  tn::Made<Inner> made = child("made", tn::make<Inner>());
+  Object plain = child("plain", tn::make<Inner>());
+  Tensor forward(Tensor x) { return plain(made(list[0](x))); }
+};
+
+TEST_P(Layers, AMemberOfAClassOfItsOwnTakesNoOther) {
+  const auto holder = tn::make<Holder>();
+  EXPECT_NE(log_of([&] { holder.child("list") = Linear(2, 2); }).find("'list' is replaced"),
+            std::string::npos);
+  EXPECT_EQ(holder->list.type_name(), "ModuleList");
+  EXPECT_NE(log_of([&] { holder.child("made") = tn::make<Inner>(); }).find("'made' is replaced"),
+            std::string::npos);
+  const Object taken = holder.child("made");
+  EXPECT_NE(holder->made, taken) << "its T would be another's";
+  EXPECT_EQ(log_of([&] {
+              holder.child("plain") = Linear(2, 2);
+              holder.child("list") = tn::nn::ModuleList(ReLU());
+            }),
+            "");
+  EXPECT_EQ(holder->plain.type_name(), "Linear");
+  EXPECT_EQ(holder->list[0].type_name(), "ReLU");
+  holder->made = tn::make<Inner>();
+  EXPECT_EQ(holder.child("made"), holder->made);
+  holder->made->w = tn::zeros({2});
+  EXPECT_EQ(holder.get_parameter("made.w").sum().item(), 0);
+}
+
+struct Late : tn::Module {
+  Object first, second;
+  Tensor a = parameter("a", tn::ones({1})), b = parameter("b", a);
+  Tensor forward(Tensor x) { return second(first(x)); }
+};
+
+TEST_P(Layers, WhatIsRegisteredLaterHasItsMember) {
+  const auto late = tn::make<Late>();
+  late->first = late.child("first", Linear(2, 3));
+  late->second = late.child("second", Linear(3, 4));
+  EXPECT_EQ(late.parameters().size(), 5u);
+  late->first = Linear(2, 5);
+  late->second = Linear(5, 1);
+  EXPECT_EQ(late.get_parameter("first.weight").sizes()[0], 5);
+  EXPECT_EQ(late.get_parameter("second.weight").sizes()[1], 5);
+  EXPECT_EQ(late.clone().get_parameter("second.weight").sizes()[1], 5);
+  late->b = tn::zeros({1});  // one tensor of two names, each with its member
+  EXPECT_EQ(late.tensor("a").item(), 1);
+  EXPECT_EQ(late.tensor("b").item(), 0);
+  EXPECT_EQ(late.parameters().size(), 6u);
+  late->first = Sequential(Linear(2, 2), late);  // a circle
+  EXPECT_NE(log_of([&] { late.parameters(); }).find("a tree of objects has no cycles"),
+            std::string::npos);
+  late->first = Object();
+}
+
+struct Absolute : tn::Module {
+  Tensor forward(Tensor x) { return x.abs(); }
+};
+
+TEST_P(Layers, AComputedTensorIsInTheMemberAtEachForward) {
+  const auto inner = tn::make<Inner>();
+  inner->w = tn::tensor({-1.0, 2.0});
+  tn::nn::utils::register_parametrization(inner, "w", tn::make<Absolute>());
+  const Tensor original = inner.get_parameter("parametrizations.w.original");
+  EXPECT_TRUE(inner(tn::ones({2})).equal(tn::tensor({1.0, 2.0})));
+  inner(tn::ones({2})).sum().backward();
+  EXPECT_TRUE(original.grad().equal(tn::tensor({-1.0, 1.0})));
+  tn::optim::SGD(inner.parameters(), {.lr = 1.0}).step();
+  EXPECT_TRUE(inner(tn::ones({2})).equal(tn::tensor({0.0, 1.0})));
+  EXPECT_EQ(inner.parameters().size(), 1u);
+  inner->w = tn::zeros({2});
+  EXPECT_NE(log_of([&] { inner.parameters(); }).find("it is computed from others"),
+            std::string::npos);
+  tn::nn::utils::remove_parametrizations(inner, "w");
+  EXPECT_TRUE(inner->w.equal(tn::tensor({0.0, 1.0})));
+  EXPECT_TRUE(inner.get_parameter("w").is_same(inner->w));
+}
+
+TEST_P(Layers, AModuleThatIsGoneIsNotLookedAt) {
+  Object kept;
+  {
+    const auto net = tn::make<Net>();
+    kept = net->head;
+    net->head = Linear(3, 1);
+  }
+  EXPECT_EQ(kept.tensor("weight").sizes()[0], 2);
+}
+
+}  // namespace
