@@ -21,6 +21,7 @@ write_all() {
   for group in attention conv create distance elementwise index loss matmul norm optim pool random recurrent reduce resize shape; do
     "$build/bin/tenon" header ops --group $group -o "$to/$headers/ops/$group.hpp"
   done
+  "$build/bin/tenon" header ops --results -o "$to/$headers/ops/results.hpp"
   "$build/bin/tenon" header ops --methods declarations -o "$to/$headers/ops/tensor_methods.hpp"
   "$build/bin/tenon" header ops --methods definitions -o "$to/$headers/ops/methods.hpp"
   for group in activation attention conv dropout embedding linear loss norm padding pool recurrent resize shape; do

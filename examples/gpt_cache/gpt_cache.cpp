@@ -29,7 +29,7 @@ struct Block : tn::Module {
   // those with x's own behind them, too.
   std::tuple<Tensor, Tensor, Tensor> forward(Tensor x, std::optional<Tensor> keys,
                                              std::optional<Tensor> values) {
-    auto [q, k, v] = tn::chunk<3>(qkv(norm1(x)), -1);
+    auto [q, k, v] = qkv(norm1(x)).chunk<3>(-1);
     const auto heads = [](const Tensor& t) {
       return t.unflatten(-1, {kHeads, -1}).transpose(1, 2);
     };

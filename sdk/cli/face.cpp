@@ -11,15 +11,36 @@
 namespace tenon::cli {
 namespace {
 
-// "max_pool2d" to "MaxPool2dOptions"; layers are so already.
-std::string options_name(std::string_view name) {
+// "max_pool2d" to "MaxPool2d".
+std::string as_class(std::string_view name) {
   std::string text;
   bool upper = true;
   for (const char c : name) {
     if (c != '_') text += upper ? char(std::toupper(static_cast<unsigned char>(c))) : c;
     upper = c == '_';
   }
-  return text + "Options";
+  return text;
+}
+// Layers are classes already.
+std::string options_name(std::string_view name) { return as_class(name) + "Options"; }
+
+// The results of a schema, "Tensor values" each.
+std::vector<std::string_view> results_of(const FaceEntry& entry) {
+  const std::string_view results = entry.schema.results;
+  if (!results.starts_with('(')) return {results};
+  return parts_of(results.substr(1, results.size() - 2));
+}
+// Their names, where all are tensors that have one by which C++ can call a function.
+std::vector<std::string> result_names(const FaceEntry& entry) {
+  constexpr std::string_view kTensor = "Tensor ";
+  std::vector<std::string> names;
+  for (const std::string_view part : results_of(entry)) {
+    const std::string name(part.starts_with(kTensor) ? part.substr(kTensor.size()) : "");
+    if (name.empty() || name == "swap" || is_keyword(name)) return {};
+    names.push_back(name);
+  }
+  if (entry.kind != FaceEntry::Kind::op || names.size() < 2) return {};
+  return names;
 }
 
 // A number of a default in C++.
@@ -139,11 +160,28 @@ std::string FaceWriter::result(const FaceEntry& entry) const {
                                                           : prefix_ + "Tensor";
   };
   if (results.front() != '(') return one(results);
+  if (const std::string name = results_struct(entry); !name.empty()) return "results::" + name;
   std::vector<std::string> types;
-  for (std::string_view part : parts_of(std::string_view(results).substr(1, results.size() - 2)))
-    types.push_back(one(part));
+  for (const std::string_view part : results_of(entry)) types.push_back(one(part));
   if (types.size() == 1) return types[0];
   return "std::tuple<" + joined_values(types, ", ") + ">";
+}
+
+std::string FaceWriter::results_struct(const FaceEntry& entry) {
+  std::string name;
+  for (const std::string& each : result_names(entry)) name += as_class(each);
+  return name;
+}
+std::string FaceWriter::definition_of_results(const FaceEntry& entry) const {
+  const std::vector<std::string> names = result_names(entry);
+  std::string text = fmt::format(
+      "struct {} : {}detail::NamedResults<{}> {{\n  using NamedResults::NamedResults;\n",
+      results_struct(entry), prefix_, names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    text += fmt::format("  {}Tensor {}() const {{ return std::get<{}>(*this); }}\n", prefix_,
+                        names[i], i);
+  }
+  return text + "};\n";
 }
 
 std::string FaceWriter::parameters(const FaceEntry& entry, size_t first, size_t last,

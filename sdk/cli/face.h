@@ -56,6 +56,9 @@ class FaceWriter {
   // group has written the op.
   std::string method_declaration(const FaceEntry& entry) const;
   std::string method_definition(const FaceEntry& entry) const;
+  // The struct of an op whose results have names, in a namespace `results`; empty: they have none.
+  static std::string results_struct(const FaceEntry& entry);
+  std::string definition_of_results(const FaceEntry& entry) const;
   // The struct of options that a method takes, by no other name of it; empty: it takes none.
   std::string options_of(const FaceEntry& entry) const;
 

@@ -21,6 +21,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 // What finds an op of the pack: the standard pack's names need no prefix.
 constexpr std::string_view kStandardPack = "ops.";
+constexpr std::string_view kResultsHeader = "ops/results.hpp";
 
 // A plugin by its id, or by the path of its library, which is loaded behind what it may need.
 std::string plugin_id(const std::string& given) {
@@ -115,13 +116,30 @@ std::string assembled(const std::string& about, const std::vector<std::string>& 
   return text + "\n// clang-format off\n" + space.open + "\n" + body + "\n" + space.close;
 }
 
+// The structs of what these give that name their results, each once.
+std::string results_of(const FaceWriter& writer, const std::vector<FaceEntry>& entries) {
+  std::map<std::string, std::string> structs;
+  for (const FaceEntry& entry : entries) {
+    if (const std::string name = FaceWriter::results_struct(entry); !name.empty())
+      structs.emplace(name, writer.definition_of_results(entry));
+  }
+  std::string text;
+  for (const auto& [name, definition] : structs) text += definition;
+  return text.empty() ? "" : "namespace results {\n" + text + "}  // namespace results\n\n";
+}
+
 std::string functions_header(const std::string& id, const std::string& group,
                              const std::string& space, const std::vector<FaceEntry>& entries) {
+  // The groups of the standard pack have those of all of them in a header of its own.
+  const bool results_are_included = id == "ops" && !group.empty();
   FaceWriter writer(space == "tenon" || space.starts_with("tenon::") ? "" : "tenon::");
-  std::string body;
+  std::string body = results_are_included ? "" : results_of(writer, entries);
   std::vector<std::string> includes;
   for (const FaceEntry& entry : entries) {
     body += writer.functions(entry);
+    if (results_are_included && !FaceWriter::results_struct(entry).empty() &&
+        std::ranges::find(includes, kResultsHeader) == includes.end())
+      includes.emplace_back(kResultsHeader);
     const std::string header = entry.kind == FaceEntry::Kind::op      ? "op.hpp"
                                : entry.kind == FaceEntry::Kind::layer ? "object.hpp"
                                                                       : "optim/optimizer.hpp";
@@ -134,6 +152,14 @@ std::string functions_header(const std::string& id, const std::string& group,
                    space_of(space), body);
 }
 
+std::string results_header(const std::string& id, const std::string& space,
+                           const std::vector<FaceEntry>& entries) {
+  return assembled(fmt::format("Results by their names, of the ops of the plugin '{}', written by "
+                               "`tenon header`: changes belong into the plugin.",
+                               id),
+                   {"named_results.hpp"}, space_of(space), results_of(FaceWriter(""), entries));
+}
+
 // Tensor's methods: their declarations, in a class that Tensor derives from, or their definitions.
 std::string methods_header(const std::string& id, const std::vector<FaceEntry>& entries,
                            bool declarations) {
@@ -142,16 +168,21 @@ std::string methods_header(const std::string& id, const std::vector<FaceEntry>& 
   for (const FaceEntry& entry : entries)
     (void)writers.try_emplace(entry.group, "").first->second.functions(entry);
   std::string body;
-  std::set<std::string> options;
+  std::set<std::string> structs, results;
   for (const FaceEntry& entry : entries) {
     if (!entry.method) continue;
+    if (const std::string name = FaceWriter::results_struct(entry); !name.empty())
+      results.insert(name);
     const FaceWriter& writer = writers.at(entry.group);
-    if (const std::string name = writer.options_of(entry); !name.empty()) options.insert(name);
+    if (const std::string name = writer.options_of(entry); !name.empty()) structs.insert(name);
     body += declarations ? writer.method_declaration(entry) : writer.method_definition(entry);
   }
   if (declarations) {
     std::string classes = "class Tensor;\nclass Operand;\nclass Number;\nclass Tensors;\n";
-    for (const std::string& name : options) classes += fmt::format("struct {};\n", name);
+    for (const std::string& name : structs) classes += fmt::format("struct {};\n", name);
+    classes += "namespace results {\n";
+    for (const std::string& name : results) classes += fmt::format("struct {};\n", name);
+    classes += "}  // namespace results\n";
     body = classes + "\nnamespace detail {\n\nclass TensorMethods {\n public:\n" + body +
            "\n private:\n  const Tensor& self() const;\n};\n\n}  // namespace detail\n";
   } else {
@@ -161,7 +192,9 @@ std::string methods_header(const std::string& id, const std::vector<FaceEntry>& 
       fmt::format("{} of the methods of Tensor that are ops of the plugin '{}', written "
                   "by `tenon header`: the text is with the op.",
                   declarations ? "Declarations" : "Definitions", id),
-      {declarations ? "lists.hpp" : "op.hpp"}, space_of("tenon"), body);
+      declarations ? std::vector<std::string>{"lists.hpp"}
+                   : std::vector<std::string>{"op.hpp", std::string(kResultsHeader)},
+      space_of("tenon"), body);
 }
 
 bool is_identifier(std::string_view name) {
@@ -197,12 +230,17 @@ int run_header(const Line& line) {
     throw UsageError(
         fmt::format("--methods is '{}', expected declarations or definitions", printable(methods)));
   }
+  const bool results = line.has("results");
+  if (results && (!methods.empty() || !group.empty()))
+    throw UsageError("--results are of all groups; expected no --group and no --methods");
   const std::vector<FaceEntry> entries = entries_of(id, group);
   if (!methods.empty() && std::ranges::none_of(entries, &FaceEntry::method))
     throw UsageError(fmt::format("plugin '{}' brings no method of Tensor{}", id,
                                  group.empty() ? "" : " in this group"));
-  const std::string text = methods.empty() ? functions_header(id, group, space, entries)
-                                           : methods_header(id, entries, methods == "declarations");
+  const std::string text = results ? results_header(id, space, entries)
+                           : methods.empty()
+                               ? functions_header(id, group, space, entries)
+                               : methods_header(id, entries, methods == "declarations");
   if (line.has("output")) {
     write_text(path_of(line, "--output"), text);
   } else {
@@ -223,7 +261,8 @@ Command header_command() {
       ("group", po::value<std::string>()->value_name("NAME"),
        "only what is registered with this group")  //
       ("methods", po::value<std::string>()->value_name("WHAT"),
-       "declarations or definitions of Tensor's methods")  //
+       "declarations or definitions of Tensor's methods")                                   //
+      ("results", "only what ops give that name their results, for the headers of groups")  //
       ("help,h", "this text");
   command.run = run_header;
   return command;

@@ -27,7 +27,7 @@ refused() {
 has "$work/ops.hpp" 'inline Tensor add(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"add">, {x, y}); }'
 has "$work/ops.hpp" 'inline Tensor add_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"add_">, {x, y}); }'
 has "$work/ops.hpp" 'inline Tensor softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"softmax">, {x, dim, dtype}); }'
-has "$work/ops.hpp" 'inline std::tuple<Tensor, Tensor> max(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max">, {x, dim, keepdim}); }'
+has "$work/ops.hpp" 'inline results::ValuesIndices max(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"max">, {x, dim, keepdim}); }'
 has "$work/ops.hpp" 'struct Conv1dOptions {'
 has "$work/ops.hpp" 'using Conv2dOptions = Conv1dOptions;'
 has "$work/ops.hpp" '  KeptInts stride = 1;'
@@ -53,6 +53,7 @@ grep -q 'inline Tensor add(' "$work/matmul.hpp" && failed "the group matmul has 
 refused "no plugin 'opps' is loaded; did you mean 'ops'?" header opps
 refused "plugin 'ops' brings nothing of the group 'convs'" header ops --group convs
 refused "plugin 'cpu' brings no op, layer or optimizer" header cpu
+refused "--results are of all groups; expected no --group and no --methods" header ops --results --group matmul
 refused "--methods is 'both', expected declarations or definitions" header ops --methods both
 refused "no op, layer or optimizer is named 'softmaxx'; did you mean 'softmax'?" ops softmaxx
 

@@ -36,7 +36,7 @@ using CompiledResult =
     std::conditional_t<std::is_base_of_v<Tensor, ResultOf<F>>, Tensor, ResultOf<F>>;
 
 template <typename T>
-struct AreTensors;
+struct AreTensors : AreTensors<typename T::NamedResultsTuple> {};
 template <typename... T>
 struct AreTensors<std::tuple<T...>> : std::bool_constant<(std::is_same_v<T, Tensor> && ...)> {};
 

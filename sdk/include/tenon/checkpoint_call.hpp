@@ -346,7 +346,9 @@ void each_checkpointed(T& x, F&& f) {
 template <typename T>
 inline constexpr bool kCheckpointedResult =
     std::is_same_v<T, Tensor> || IsSequence<T>::value || std::is_same_v<T, std::optional<Tensor>> ||
-    std::is_arithmetic_v<T>;
+    std::is_arithmetic_v<T> || requires {
+  typename T::NamedResultsTuple;
+};
 template <typename... T>
 inline constexpr bool kCheckpointedResult<std::tuple<T...>> = (kCheckpointedResult<T> && ...);
 template <typename A, typename B>

@@ -102,7 +102,9 @@ struct IsSequence<std::vector<Tensor>> : std::true_type {};
 template <size_t N>
 struct IsSequence<std::array<Tensor, N>> : std::true_type {};
 template <typename T>
-struct IsTuple : std::false_type {};
+    struct IsTuple : std::bool_constant < requires {
+  typename T::NamedResultsTuple;
+} > {};
 template <typename... T>
 struct IsTuple<std::tuple<T...>> : std::true_type {};
 template <typename A, typename B>

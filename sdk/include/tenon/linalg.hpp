@@ -15,6 +15,89 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace linalg {
 
+namespace results {
+struct EigenvaluesEigenvectors : detail::NamedResults<2> {
+  using NamedResults::NamedResults;
+  Tensor eigenvalues() const { return std::get<0>(*this); }
+  Tensor eigenvectors() const { return std::get<1>(*this); }
+};
+struct InverseInfo : detail::NamedResults<2> {
+  using NamedResults::NamedResults;
+  Tensor inverse() const { return std::get<0>(*this); }
+  Tensor info() const { return std::get<1>(*this); }
+};
+struct LInfo : detail::NamedResults<2> {
+  using NamedResults::NamedResults;
+  Tensor l() const { return std::get<0>(*this); }
+  Tensor info() const { return std::get<1>(*this); }
+};
+struct LdPivots : detail::NamedResults<2> {
+  using NamedResults::NamedResults;
+  Tensor ld() const { return std::get<0>(*this); }
+  Tensor pivots() const { return std::get<1>(*this); }
+};
+struct LdPivotsInfo : detail::NamedResults<3> {
+  using NamedResults::NamedResults;
+  Tensor ld() const { return std::get<0>(*this); }
+  Tensor pivots() const { return std::get<1>(*this); }
+  Tensor info() const { return std::get<2>(*this); }
+};
+struct LuPivots : detail::NamedResults<2> {
+  using NamedResults::NamedResults;
+  Tensor lu() const { return std::get<0>(*this); }
+  Tensor pivots() const { return std::get<1>(*this); }
+};
+struct LuPivotsInfo : detail::NamedResults<3> {
+  using NamedResults::NamedResults;
+  Tensor lu() const { return std::get<0>(*this); }
+  Tensor pivots() const { return std::get<1>(*this); }
+  Tensor info() const { return std::get<2>(*this); }
+};
+struct PLU : detail::NamedResults<3> {
+  using NamedResults::NamedResults;
+  Tensor p() const { return std::get<0>(*this); }
+  Tensor l() const { return std::get<1>(*this); }
+  Tensor u() const { return std::get<2>(*this); }
+};
+struct QR : detail::NamedResults<2> {
+  using NamedResults::NamedResults;
+  Tensor q() const { return std::get<0>(*this); }
+  Tensor r() const { return std::get<1>(*this); }
+};
+struct ReflectionsTau : detail::NamedResults<2> {
+  using NamedResults::NamedResults;
+  Tensor reflections() const { return std::get<0>(*this); }
+  Tensor tau() const { return std::get<1>(*this); }
+};
+struct ResultInfo : detail::NamedResults<2> {
+  using NamedResults::NamedResults;
+  Tensor result() const { return std::get<0>(*this); }
+  Tensor info() const { return std::get<1>(*this); }
+};
+struct SignLogabsdet : detail::NamedResults<2> {
+  using NamedResults::NamedResults;
+  Tensor sign() const { return std::get<0>(*this); }
+  Tensor logabsdet() const { return std::get<1>(*this); }
+};
+struct SolutionResiduals : detail::NamedResults<2> {
+  using NamedResults::NamedResults;
+  Tensor solution() const { return std::get<0>(*this); }
+  Tensor residuals() const { return std::get<1>(*this); }
+};
+struct USV : detail::NamedResults<3> {
+  using NamedResults::NamedResults;
+  Tensor u() const { return std::get<0>(*this); }
+  Tensor s() const { return std::get<1>(*this); }
+  Tensor v() const { return std::get<2>(*this); }
+};
+struct USVh : detail::NamedResults<3> {
+  using NamedResults::NamedResults;
+  Tensor u() const { return std::get<0>(*this); }
+  Tensor s() const { return std::get<1>(*this); }
+  Tensor vh() const { return std::get<2>(*this); }
+};
+}  // namespace results
+
 // The triangle l with l l^T = a for symmetric positive definite matrices a [.., n, n]; upper: u
 // with u^T u = a. Reads that triangle of a alone.
 inline Tensor cholesky(const Tensor& a, bool upper = false) { return detail::call<Tensor>(detail::op<"linalg.cholesky">, {a, upper}); }
@@ -26,48 +109,48 @@ template <std::same_as<CholeskyOptions> O = CholeskyOptions>
 inline Tensor cholesky(const Tensor& a, const O& options) { return detail::call<Tensor>(detail::op<"linalg.cholesky">, {a, options.upper}); }
 // cholesky(a, upper), and info [..] int32: 0, or the order of the first leading minor of a matrix
 // that is not positive, where l is not complete. With check_errors it refuses such matrices.
-inline std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& a, bool upper = false, bool check_errors = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.cholesky_ex">, {a, upper, check_errors}); }
+inline results::LInfo cholesky_ex(const Tensor& a, bool upper = false, bool check_errors = false) { return detail::call<results::LInfo>(detail::op<"linalg.cholesky_ex">, {a, upper, check_errors}); }
 struct CholeskyExOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool upper = false;
   bool check_errors = false;
 };
 template <std::same_as<CholeskyExOptions> O = CholeskyExOptions>
-inline std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.cholesky_ex">, {a, options.upper, options.check_errors}); }
+inline results::LInfo cholesky_ex(const Tensor& a, const O& options) { return detail::call<results::LInfo>(detail::op<"linalg.cholesky_ex">, {a, options.upper, options.check_errors}); }
 // q with orthonormal columns and the upper triangle r with q r = a [.., m, n]. mode: 'reduced' (q
 // [.., m, k] with k the smaller of m and n), 'complete' (q [.., m, m]) or 'r' (q is empty).
-inline std::tuple<Tensor, Tensor> qr(const Tensor& a, TextRef mode = "reduced") { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.qr">, {a, mode}); }
+inline results::QR qr(const Tensor& a, TextRef mode = "reduced") { return detail::call<results::QR>(detail::op<"linalg.qr">, {a, mode}); }
 struct QrOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string mode = "reduced";
 };
 template <std::same_as<QrOptions> O = QrOptions>
-inline std::tuple<Tensor, Tensor> qr(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.qr">, {a, options.mode}); }
+inline results::QR qr(const Tensor& a, const O& options) { return detail::call<results::QR>(detail::op<"linalg.qr">, {a, options.mode}); }
 // l (below the diagonal, which is 1) and u of p l u = a [.., m, n] in one matrix, and the rows,
 // from 1, with which LAPACK exchanged each row. Refuses singular matrices.
-inline std::tuple<Tensor, Tensor> lu_factor(const Tensor& a) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.lu_factor">, {a}); }
+inline results::LuPivots lu_factor(const Tensor& a) { return detail::call<results::LuPivots>(detail::op<"linalg.lu_factor">, {a}); }
 // lu_factor(a), and info [..] int32: 0, or the number, from 1, of the first element of u's diagonal
 // that is 0, where a matrix is singular. With check_errors it refuses such matrices.
-inline std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& a, bool check_errors = false) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.lu_factor_ex">, {a, check_errors}); }
+inline results::LuPivotsInfo lu_factor_ex(const Tensor& a, bool check_errors = false) { return detail::call<results::LuPivotsInfo>(detail::op<"linalg.lu_factor_ex">, {a, check_errors}); }
 struct LuFactorExOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool check_errors = false;
 };
 template <std::same_as<LuFactorExOptions> O = LuFactorExOptions>
-inline std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.lu_factor_ex">, {a, options.check_errors}); }
+inline results::LuPivotsInfo lu_factor_ex(const Tensor& a, const O& options) { return detail::call<results::LuPivotsInfo>(detail::op<"linalg.lu_factor_ex">, {a, options.check_errors}); }
 // A permutation p, a lower triangle l with a diagonal of 1 and an upper triangle u with p l u = a
 // [.., m, n].
-inline std::tuple<Tensor, Tensor, Tensor> lu(const Tensor& a) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.lu">, {a}); }
+inline results::PLU lu(const Tensor& a) { return detail::call<results::PLU>(detail::op<"linalg.lu">, {a}); }
 // The matrices p, l and u of lu(a), of what lu_factor(a) gives. Without unpack_data l and u are
 // empty, without unpack_pivots p is.
-inline std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& lu, const Tensor& pivots, bool unpack_data = true, bool unpack_pivots = true) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.lu_unpack">, {lu, pivots, unpack_data, unpack_pivots}); }
+inline results::PLU lu_unpack(const Tensor& lu, const Tensor& pivots, bool unpack_data = true, bool unpack_pivots = true) { return detail::call<results::PLU>(detail::op<"linalg.lu_unpack">, {lu, pivots, unpack_data, unpack_pivots}); }
 struct LuUnpackOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool unpack_data = true;
   bool unpack_pivots = true;
 };
 template <std::same_as<LuUnpackOptions> O = LuUnpackOptions>
-inline std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& lu, const Tensor& pivots, const O& options) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.lu_unpack">, {lu, pivots, options.unpack_data, options.unpack_pivots}); }
+inline results::PLU lu_unpack(const Tensor& lu, const Tensor& pivots, const O& options) { return detail::call<results::PLU>(detail::op<"linalg.lu_unpack">, {lu, pivots, options.unpack_data, options.unpack_pivots}); }
 // x with a x = b [.., n, k] for the matrices of which lu_factor gave lu and pivots; x a = b without
 // left; of a^T with adjoint.
 inline Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left = true, bool adjoint = false) { return detail::call<Tensor>(detail::op<"linalg.lu_solve">, {lu, pivots, b, left, adjoint}); }
@@ -81,7 +164,7 @@ inline Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
 // The factors q r = a [.., m, n] as LAPACK leaves them: r on the diagonal and above it, below it
 // the vectors of Householder's reflections, which are q, and their factors tau [.., k], k the
 // smaller of m and n: for householder_product and ormqr.
-inline std::tuple<Tensor, Tensor> geqrf(const Tensor& a) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.geqrf">, {a}); }
+inline results::ReflectionsTau geqrf(const Tensor& a) { return detail::call<results::ReflectionsTau>(detail::op<"linalg.geqrf">, {a}); }
 // The first n columns of the product of Householder's reflections 1 - tau[i] v v^T, where v is
 // column i of a [.., m, n] below the diagonal, 1 there and 0 above; tau [.., k].
 inline Tensor householder_product(const Tensor& a, const Tensor& tau) { return detail::call<Tensor>(detail::op<"linalg.householder_product">, {a, tau}); }
@@ -120,10 +203,10 @@ inline Tensor cholesky_inverse(const Tensor& l, const O& options) { return detai
 inline Tensor inv(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.inv">, {a}); }
 // inv(a), with infinities where there is none, and info [..] int32: 0, or which pivot, from 1, is
 // the first that is 0. With check_errors it refuses singular matrices.
-inline std::tuple<Tensor, Tensor> inv_ex(const Tensor& a, bool check_errors = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.inv_ex">, {a, check_errors}); }
+inline results::InverseInfo inv_ex(const Tensor& a, bool check_errors = false) { return detail::call<results::InverseInfo>(detail::op<"linalg.inv_ex">, {a, check_errors}); }
 using InvExOptions = LuFactorExOptions;
 template <std::same_as<InvExOptions> O = InvExOptions>
-inline std::tuple<Tensor, Tensor> inv_ex(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.inv_ex">, {a, options.check_errors}); }
+inline results::InverseInfo inv_ex(const Tensor& a, const O& options) { return detail::call<results::InverseInfo>(detail::op<"linalg.inv_ex">, {a, options.check_errors}); }
 // x with a x = b for square matrices a [.., n, n] and b [.., n, k] or [.., n]; x a = b without
 // left. Leading dimensions broadcast. Refuses singular matrices.
 inline Tensor solve(const Tensor& a, const Tensor& b, bool left = true) { return detail::call<Tensor>(detail::op<"linalg.solve">, {a, b, left}); }
@@ -136,39 +219,39 @@ inline Tensor solve(const Tensor& a, const Tensor& b, const O& options) { return
 // solve(a, b, left), with infinities or NaN where a matrix is singular, and info [..] int32 for
 // each matrix a: 0, or which pivot, from 1, is the first that is 0. With check_errors it refuses
 // singular matrices.
-inline std::tuple<Tensor, Tensor> solve_ex(const Tensor& a, const Tensor& b, bool left = true, bool check_errors = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.solve_ex">, {a, b, left, check_errors}); }
+inline results::ResultInfo solve_ex(const Tensor& a, const Tensor& b, bool left = true, bool check_errors = false) { return detail::call<results::ResultInfo>(detail::op<"linalg.solve_ex">, {a, b, left, check_errors}); }
 struct SolveExOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool left = true;
   bool check_errors = false;
 };
 template <std::same_as<SolveExOptions> O = SolveExOptions>
-inline std::tuple<Tensor, Tensor> solve_ex(const Tensor& a, const Tensor& b, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.solve_ex">, {a, b, options.left, options.check_errors}); }
+inline results::ResultInfo solve_ex(const Tensor& a, const Tensor& b, const O& options) { return detail::call<results::ResultInfo>(detail::op<"linalg.solve_ex">, {a, b, options.left, options.check_errors}); }
 // x [.., n, k] for which the sum of squares of a x - b is least, for a [.., m, n] of full rank and
 // b [.., m, k] or [.., m]; of several the shortest. residuals are those sums [.., k] where m > n,
 // else empty. By QR factors; refuses matrices without full rank.
-inline std::tuple<Tensor, Tensor> lstsq(const Tensor& a, const Tensor& b) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.lstsq">, {a, b}); }
+inline results::SolutionResiduals lstsq(const Tensor& a, const Tensor& b) { return detail::call<results::SolutionResiduals>(detail::op<"linalg.lstsq">, {a, b}); }
 // l d l^T = a for symmetric matrices a [.., n, n], of which it reads the lower triangles: l, whose
 // diagonal is 1, and the blocks of d, of one or two rows, in one matrix, and LAPACK's numbers of
 // rows, negative for blocks of two: see sytrf. Refuses singular matrices. hermitian makes no
 // difference to real numbers.
-inline std::tuple<Tensor, Tensor> ldl_factor(const Tensor& a, bool hermitian = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.ldl_factor">, {a, hermitian}); }
+inline results::LdPivots ldl_factor(const Tensor& a, bool hermitian = false) { return detail::call<results::LdPivots>(detail::op<"linalg.ldl_factor">, {a, hermitian}); }
 struct LdlFactorOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool hermitian = false;
 };
 template <std::same_as<LdlFactorOptions> O = LdlFactorOptions>
-inline std::tuple<Tensor, Tensor> ldl_factor(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.ldl_factor">, {a, options.hermitian}); }
+inline results::LdPivots ldl_factor(const Tensor& a, const O& options) { return detail::call<results::LdPivots>(detail::op<"linalg.ldl_factor">, {a, options.hermitian}); }
 // ldl_factor(a), and info [..] int32: 0, or the number, from 1, of the first element of d's
 // diagonal that is 0, where a matrix is singular. With check_errors it refuses such matrices.
-inline std::tuple<Tensor, Tensor, Tensor> ldl_factor_ex(const Tensor& a, bool hermitian = false, bool check_errors = false) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.ldl_factor_ex">, {a, hermitian, check_errors}); }
+inline results::LdPivotsInfo ldl_factor_ex(const Tensor& a, bool hermitian = false, bool check_errors = false) { return detail::call<results::LdPivotsInfo>(detail::op<"linalg.ldl_factor_ex">, {a, hermitian, check_errors}); }
 struct LdlFactorExOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool hermitian = false;
   bool check_errors = false;
 };
 template <std::same_as<LdlFactorExOptions> O = LdlFactorExOptions>
-inline std::tuple<Tensor, Tensor, Tensor> ldl_factor_ex(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.ldl_factor_ex">, {a, options.hermitian, options.check_errors}); }
+inline results::LdPivotsInfo ldl_factor_ex(const Tensor& a, const O& options) { return detail::call<results::LdPivotsInfo>(detail::op<"linalg.ldl_factor_ex">, {a, options.hermitian, options.check_errors}); }
 // x with a x = b [.., n, k] for the matrices of which ldl_factor gave ld and pivots. Leading
 // dimensions broadcast. b alone has a gradient.
 inline Tensor ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b, bool hermitian = false) { return detail::call<Tensor>(detail::op<"linalg.ldl_solve">, {ld, pivots, b, hermitian}); }
@@ -180,19 +263,19 @@ inline Tensor ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b,
 inline Tensor det(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.det">, {a}); }
 // The signs of the determinants of a [.., n, n], and the logarithms of their absolute values: 0 and
 // -inf for singular matrices, for which there is no gradient.
-inline std::tuple<Tensor, Tensor> slogdet(const Tensor& a) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.slogdet">, {a}); }
+inline results::SignLogabsdet slogdet(const Tensor& a) { return detail::call<results::SignLogabsdet>(detail::op<"linalg.slogdet">, {a}); }
 // The logarithms of the determinants of a [.., n, n]: -inf for 0, NaN for negative ones.
 inline Tensor logdet(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.logdet">, {a}); }
 // The eigenvalues of symmetric matrices a [.., n, n] in ascending order, and their vectors as
 // columns. uplo: the triangle that is read, 'L' or 'U'. The gradient of vectors is infinite or NaN
 // where eigenvalues are equal.
-inline std::tuple<Tensor, Tensor> eigh(const Tensor& a, TextRef uplo = "L") { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.eigh">, {a, uplo}); }
+inline results::EigenvaluesEigenvectors eigh(const Tensor& a, TextRef uplo = "L") { return detail::call<results::EigenvaluesEigenvectors>(detail::op<"linalg.eigh">, {a, uplo}); }
 struct EighOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string uplo = "L";
 };
 template <std::same_as<EighOptions> O = EighOptions>
-inline std::tuple<Tensor, Tensor> eigh(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"linalg.eigh">, {a, options.uplo}); }
+inline results::EigenvaluesEigenvectors eigh(const Tensor& a, const O& options) { return detail::call<results::EigenvaluesEigenvectors>(detail::op<"linalg.eigh">, {a, options.uplo}); }
 // The eigenvalues of symmetric matrices a [.., n, n] in ascending order.
 inline Tensor eigvalsh(const Tensor& a, TextRef uplo = "L") { return detail::call<Tensor>(detail::op<"linalg.eigvalsh">, {a, uplo}); }
 using EigvalshOptions = EighOptions;
@@ -202,13 +285,13 @@ inline Tensor eigvalsh(const Tensor& a, const O& options) { return detail::call<
 // n, n] and s [.., k] in descending order, k the smaller of m and n; without full_matrices u [..,
 // m, k] and vh [.., k, n]. The gradient of u and vh is infinite or NaN where singular values are
 // equal.
-inline std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, bool full_matrices = true) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.svd">, {a, full_matrices}); }
+inline results::USVh svd(const Tensor& a, bool full_matrices = true) { return detail::call<results::USVh>(detail::op<"linalg.svd">, {a, full_matrices}); }
 struct SvdOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool full_matrices = true;
 };
 template <std::same_as<SvdOptions> O = SvdOptions>
-inline std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, const O& options) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.svd">, {a, options.full_matrices}); }
+inline results::USVh svd(const Tensor& a, const O& options) { return detail::call<results::USVh>(detail::op<"linalg.svd">, {a, options.full_matrices}); }
 // The singular values of a [.., m, n] in descending order.
 inline Tensor svdvals(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.svdvals">, {a}); }
 // The pseudo-inverses [.., n, m] of a [.., m, n]. Singular values up to atol or rtol times the
@@ -315,7 +398,7 @@ struct SvdLowrankOptions {
   Int niter = 2;
   Tensor M = {};
 };
-inline std::tuple<Tensor, Tensor, Tensor> svd_lowrank(const Tensor& a, const SvdLowrankOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.svd_lowrank">, {a, options.q, options.niter, options.M}); }
+inline results::USV svd_lowrank(const Tensor& a, const SvdLowrankOptions& options = {}) { return detail::call<results::USV>(detail::op<"linalg.svd_lowrank">, {a, options.q, options.niter, options.M}); }
 // svd_lowrank of a [.., m, n] without the means of its columns, or of a as it is without center:
 // the columns of v are the principal directions of m samples. q None: 6, or the smaller of m and n.
 struct PcaLowrankOptions {
@@ -324,7 +407,7 @@ struct PcaLowrankOptions {
   bool center = true;
   Int niter = 2;
 };
-inline std::tuple<Tensor, Tensor, Tensor> pca_lowrank(const Tensor& a, const PcaLowrankOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"linalg.pca_lowrank">, {a, options.q, options.center, options.niter}); }
+inline results::USV pca_lowrank(const Tensor& a, const PcaLowrankOptions& options = {}) { return detail::call<results::USV>(detail::op<"linalg.pca_lowrank">, {a, options.q, options.center, options.niter}); }
 
 }  // namespace linalg
 }  // namespace v0

@@ -102,7 +102,7 @@ class Accuracy : public detail::Mean {
                            std::to_string(output.size(1)), " classes"}));
     }
     const Tensor likeliest =
-        top_k_ == 1 ? argmax(output, 1, true) : std::get<1>(topk(output, top_k_, 1));
+        top_k_ == 1 ? argmax(output, 1, true) : topk(output, top_k_, 1).indices();
     const Tensor hits = eq(likeliest, reshape(target.to(output.device()), {-1, 1}));
     add(double(sum(hits).template item<int64_t>()), target.size(0));
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "tenon/named_results.hpp"
 #include "tenon/value.hpp"
 
 namespace tenon {
@@ -78,6 +79,8 @@ struct Results<std::tuple<R...>> {
     (std::index_sequence_for<R...>());
   }
 };
+template <IsNamedResults R>
+struct Results<R> : Results<typename R::NamedResultsTuple> {};
 template <typename A, typename B>
 struct Results<std::pair<A, B>> {
   static constexpr uint32_t count = 2;

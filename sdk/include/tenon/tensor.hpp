@@ -331,6 +331,19 @@ class Tensor : public detail::TensorMethods {
   using TensorMethods::round;
   Tensor round(Int decimals) const;
   std::vector<Tensor> unbind(Int dim = 0) const;
+  using TensorMethods::chunk, TensorMethods::split;
+  std::vector<Tensor> split(std::initializer_list<int64_t> lengths, Int dim = 0) const;
+  std::vector<Tensor> split(const std::vector<int64_t>& lengths, Int dim = 0) const;
+  // By N names, auto [q, k, v] = x.chunk<3>(-1): N equal pieces, pieces of these lengths, slices. An
+  // Error where there are more or fewer.
+  template <size_t N>
+  std::array<Tensor, N> chunk(Int dim = 0) const;
+  template <size_t N>
+  std::array<Tensor, N> split(std::initializer_list<int64_t> lengths, Int dim = 0) const;
+  template <size_t N>
+  std::array<Tensor, N> split(Int length, Int dim = 0) const;
+  template <size_t N>
+  std::array<Tensor, N> unbind(Int dim = 0) const;
   Tensor repeat_interleave(Int repeats, std::optional<Int> dim = {}) const;
   Tensor repeat_interleave(const Tensor& repeats, std::optional<Int> dim = {}) const;
   Tensor view_as(const Tensor& other) const { return view(other.sizes()); }

@@ -54,7 +54,7 @@ inline Tensor Tensor::swapaxes(Int axis0, Int axis1) const { return transpose(ax
 inline Tensor Tensor::swapdims(Int dim0, Int dim1) const { return transpose(dim0, dim1); }
 inline Tensor Tensor::ravel() const { return flatten(); }
 inline Tensor argwhere(const Tensor& x) { return nonzero(x); }
-inline Tensor msort(const Tensor& x) { return std::get<0>(sort(x, 0)); }
+inline Tensor msort(const Tensor& x) { return sort(x, 0).values(); }
 inline Tensor concat(const Tensors& xs, Int dim = 0) { return cat(xs, dim); }
 inline Tensor concatenate(const Tensors& xs, Int dim = 0) { return cat(xs, dim); }
 inline Tensor row_stack(const Tensors& xs) { return vstack(xs); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tenon/op.hpp"
+#include "tenon/ops/results.hpp"
 
 // clang-format off
 namespace tenon {
@@ -317,7 +318,7 @@ inline Tensor float_power(Operand x, Operand y) { return detail::call<Tensor>(de
 inline Tensor logaddexp2(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"logaddexp2">, {x, y}); }
 // mantissa * 2 ** exponent is x, exactly: the mantissa has a magnitude of 1/2 at least and below 1,
 // the exponent is int32. 0, infinities and NaN are their own mantissa, and their exponent is 0.
-inline std::tuple<Tensor, Tensor> frexp(const Tensor& x) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"frexp">, {x}); }
+inline results::MantissaExponent frexp(const Tensor& x) { return detail::call<results::MantissaExponent>(detail::op<"frexp">, {x}); }
 // x * 2 ** other. Integers become float32.
 inline Tensor ldexp(Operand x, Operand other) { return detail::call<Tensor>(detail::op<"ldexp">, {x, other}); }
 inline Tensor ldexp_(const Tensor& x, Operand other) { return detail::call<Tensor>(detail::op<"ldexp_">, {x, other}); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tenon/op.hpp"
+#include "tenon/ops/results.hpp"
 
 // clang-format off
 namespace tenon {
@@ -126,7 +127,7 @@ template <std::same_as<AddRowsOptions> O = AddRowsOptions>
 inline void add_rows_(const Tensor& x, const Tensor& index, const Tensor& rows, const O& options) { return detail::call<void>(detail::op<"add_rows_">, {x, index, rows, options.scale}); }
 // Each of indices [n] once, in ascending order, and the sums of its rows of values [n, ..]. Waits
 // for the device.
-inline std::tuple<Tensor, Tensor> coalesce_rows(const Tensor& indices, const Tensor& values) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"coalesce_rows">, {indices, values}); }
+inline results::IndicesValues coalesce_rows(const Tensor& indices, const Tensor& values) { return detail::call<results::IndicesValues>(detail::op<"coalesce_rows">, {indices, values}); }
 // gather of x and indices, broadcast to each other except along dim; without dim of both as one
 // dimension.
 inline Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<Int> dim = {}) { return detail::call<Tensor>(detail::op<"take_along_dim">, {x, indices, dim}); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tenon/op.hpp"
+#include "tenon/ops/results.hpp"
 
 // clang-format off
 namespace tenon {
@@ -179,7 +180,7 @@ inline Tensor TensorMethods::isposinf() const { return detail::call<Tensor>(deta
 inline Tensor TensorMethods::isneginf() const { return detail::call<Tensor>(detail::op<"isneginf">, {self()}); }
 inline Tensor TensorMethods::float_power(Operand y) const { return detail::call<Tensor>(detail::op<"float_power">, {self(), y}); }
 inline Tensor TensorMethods::logaddexp2(Operand y) const { return detail::call<Tensor>(detail::op<"logaddexp2">, {self(), y}); }
-inline std::tuple<Tensor, Tensor> TensorMethods::frexp() const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"frexp">, {self()}); }
+inline results::MantissaExponent TensorMethods::frexp() const { return detail::call<results::MantissaExponent>(detail::op<"frexp">, {self()}); }
 inline Tensor TensorMethods::ldexp(Operand other) const { return detail::call<Tensor>(detail::op<"ldexp">, {self(), other}); }
 inline Tensor TensorMethods::ldexp_(Operand other) const { return detail::call<Tensor>(detail::op<"ldexp_">, {self(), other}); }
 inline Tensor TensorMethods::gcd(const Tensor& y) const { return detail::call<Tensor>(detail::op<"gcd">, {self(), y}); }
@@ -262,12 +263,12 @@ inline Tensor TensorMethods::amax(const O& options) const { return detail::call<
 inline Tensor TensorMethods::amin(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"amin">, {self(), dim, keepdim}); }
 template <std::same_as<AmaxOptions> O>
 inline Tensor TensorMethods::amin(const O& options) const { return detail::call<Tensor>(detail::op<"amin">, {self(), options.dim, options.keepdim}); }
-inline std::tuple<Tensor, Tensor> TensorMethods::max(Int dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max">, {self(), dim, keepdim}); }
+inline results::ValuesIndices TensorMethods::max(Int dim, bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"max">, {self(), dim, keepdim}); }
 template <std::same_as<MaxOptions> O>
-inline std::tuple<Tensor, Tensor> TensorMethods::max(Int dim, const O& options) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max">, {self(), dim, options.keepdim}); }
-inline std::tuple<Tensor, Tensor> TensorMethods::min(Int dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"min">, {self(), dim, keepdim}); }
+inline results::ValuesIndices TensorMethods::max(Int dim, const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"max">, {self(), dim, options.keepdim}); }
+inline results::ValuesIndices TensorMethods::min(Int dim, bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"min">, {self(), dim, keepdim}); }
 template <std::same_as<MaxOptions> O>
-inline std::tuple<Tensor, Tensor> TensorMethods::min(Int dim, const O& options) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"min">, {self(), dim, options.keepdim}); }
+inline results::ValuesIndices TensorMethods::min(Int dim, const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"min">, {self(), dim, options.keepdim}); }
 inline Tensor TensorMethods::argmax(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"argmax">, {self(), dim, keepdim}); }
 template <std::same_as<AmaxOptions> O>
 inline Tensor TensorMethods::argmax(const O& options) const { return detail::call<Tensor>(detail::op<"argmax">, {self(), options.dim, options.keepdim}); }
@@ -301,17 +302,17 @@ inline Tensor TensorMethods::cumsum(Int dim, const O& options) const { return de
 inline Tensor TensorMethods::cumprod(Int dim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"cumprod">, {self(), dim, dtype}); }
 template <std::same_as<CumsumOptions> O>
 inline Tensor TensorMethods::cumprod(Int dim, const O& options) const { return detail::call<Tensor>(detail::op<"cumprod">, {self(), dim, options.dtype}); }
-inline std::tuple<Tensor, Tensor> TensorMethods::sort(Int dim, bool descending) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"sort">, {self(), dim, descending}); }
+inline results::ValuesIndices TensorMethods::sort(Int dim, bool descending) const { return detail::call<results::ValuesIndices>(detail::op<"sort">, {self(), dim, descending}); }
 template <std::same_as<SortOptions> O>
-inline std::tuple<Tensor, Tensor> TensorMethods::sort(const O& options) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"sort">, {self(), options.dim, options.descending}); }
+inline results::ValuesIndices TensorMethods::sort(const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"sort">, {self(), options.dim, options.descending}); }
 inline Tensor TensorMethods::argsort(Int dim, bool descending) const { return detail::call<Tensor>(detail::op<"argsort">, {self(), dim, descending}); }
 template <std::same_as<SortOptions> O>
 inline Tensor TensorMethods::argsort(const O& options) const { return detail::call<Tensor>(detail::op<"argsort">, {self(), options.dim, options.descending}); }
-inline std::tuple<Tensor, Tensor> TensorMethods::topk(Int k, Int dim, bool largest, bool sorted) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"topk">, {self(), k, dim, largest, sorted}); }
+inline results::ValuesIndices TensorMethods::topk(Int k, Int dim, bool largest, bool sorted) const { return detail::call<results::ValuesIndices>(detail::op<"topk">, {self(), k, dim, largest, sorted}); }
 template <std::same_as<TopkOptions> O>
-inline std::tuple<Tensor, Tensor> TensorMethods::topk(Int k, const O& options) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"topk">, {self(), k, options.dim, options.largest, options.sorted}); }
-inline std::tuple<Tensor, Tensor> TensorMethods::cummax(Int dim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"cummax">, {self(), dim}); }
-inline std::tuple<Tensor, Tensor> TensorMethods::cummin(Int dim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"cummin">, {self(), dim}); }
+inline results::ValuesIndices TensorMethods::topk(Int k, const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"topk">, {self(), k, options.dim, options.largest, options.sorted}); }
+inline results::ValuesIndices TensorMethods::cummax(Int dim) const { return detail::call<results::ValuesIndices>(detail::op<"cummax">, {self(), dim}); }
+inline results::ValuesIndices TensorMethods::cummin(Int dim) const { return detail::call<results::ValuesIndices>(detail::op<"cummin">, {self(), dim}); }
 inline Tensor TensorMethods::logcumsumexp(Int dim) const { return detail::call<Tensor>(detail::op<"logcumsumexp">, {self(), dim}); }
 inline Tensor TensorMethods::diff(Int n, Int dim) const { return detail::call<Tensor>(detail::op<"diff">, {self(), n, dim}); }
 inline Tensor TensorMethods::diff(Int n, Int dim, const Tensor& prepend) const { return detail::call<Tensor>(detail::op<"diff">, {self(), n, dim, prepend}); }
@@ -324,18 +325,18 @@ inline Tensor TensorMethods::cov(Int correction, const Tensor& fweights, const T
 template <std::same_as<CovOptions> O>
 inline Tensor TensorMethods::cov(const O& options) const { return detail::call<Tensor>(detail::op<"cov">, {self(), options.correction, options.fweights, options.aweights}); }
 inline Tensor TensorMethods::corrcoef() const { return detail::call<Tensor>(detail::op<"corrcoef">, {self()}); }
-inline std::tuple<Tensor, Tensor> TensorMethods::median(std::optional<Int> dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"median">, {self(), dim, keepdim}); }
+inline results::ValuesIndices TensorMethods::median(std::optional<Int> dim, bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"median">, {self(), dim, keepdim}); }
 template <std::same_as<MedianOptions> O>
-inline std::tuple<Tensor, Tensor> TensorMethods::median(const O& options) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"median">, {self(), options.dim, options.keepdim}); }
-inline std::tuple<Tensor, Tensor> TensorMethods::nanmedian(std::optional<Int> dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"nanmedian">, {self(), dim, keepdim}); }
+inline results::ValuesIndices TensorMethods::median(const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"median">, {self(), options.dim, options.keepdim}); }
+inline results::ValuesIndices TensorMethods::nanmedian(std::optional<Int> dim, bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"nanmedian">, {self(), dim, keepdim}); }
 template <std::same_as<MedianOptions> O>
-inline std::tuple<Tensor, Tensor> TensorMethods::nanmedian(const O& options) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"nanmedian">, {self(), options.dim, options.keepdim}); }
-inline std::tuple<Tensor, Tensor> TensorMethods::kthvalue(Int k, Int dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"kthvalue">, {self(), k, dim, keepdim}); }
+inline results::ValuesIndices TensorMethods::nanmedian(const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"nanmedian">, {self(), options.dim, options.keepdim}); }
+inline results::ValuesIndices TensorMethods::kthvalue(Int k, Int dim, bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"kthvalue">, {self(), k, dim, keepdim}); }
 template <std::same_as<KthvalueOptions> O>
-inline std::tuple<Tensor, Tensor> TensorMethods::kthvalue(Int k, const O& options) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"kthvalue">, {self(), k, options.dim, options.keepdim}); }
-inline std::tuple<Tensor, Tensor> TensorMethods::mode(Int dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"mode">, {self(), dim, keepdim}); }
+inline results::ValuesIndices TensorMethods::kthvalue(Int k, const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"kthvalue">, {self(), k, options.dim, options.keepdim}); }
+inline results::ValuesIndices TensorMethods::mode(Int dim, bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"mode">, {self(), dim, keepdim}); }
 template <std::same_as<KthvalueOptions> O>
-inline std::tuple<Tensor, Tensor> TensorMethods::mode(const O& options) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"mode">, {self(), options.dim, options.keepdim}); }
+inline results::ValuesIndices TensorMethods::mode(const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"mode">, {self(), options.dim, options.keepdim}); }
 inline Tensor TensorMethods::quantile(Operand q, std::optional<Int> dim, bool keepdim, TextRef interpolation) const { return detail::call<Tensor>(detail::op<"quantile">, {self(), q, dim, keepdim, interpolation}); }
 template <std::same_as<QuantileOptions> O>
 inline Tensor TensorMethods::quantile(Operand q, const O& options) const { return detail::call<Tensor>(detail::op<"quantile">, {self(), q, options.dim, options.keepdim, options.interpolation}); }
@@ -348,9 +349,9 @@ inline Tensor TensorMethods::nansum(const O& options) const { return detail::cal
 inline Tensor TensorMethods::nanmean(Ints dim, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"nanmean">, {self(), dim, keepdim, dtype}); }
 template <std::same_as<SumOptions> O>
 inline Tensor TensorMethods::nanmean(const O& options) const { return detail::call<Tensor>(detail::op<"nanmean">, {self(), options.dim, options.keepdim, options.dtype}); }
-inline std::tuple<Tensor, Tensor> TensorMethods::aminmax(std::optional<Int> dim, bool keepdim) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"aminmax">, {self(), dim, keepdim}); }
+inline results::MinMax TensorMethods::aminmax(std::optional<Int> dim, bool keepdim) const { return detail::call<results::MinMax>(detail::op<"aminmax">, {self(), dim, keepdim}); }
 template <std::same_as<MedianOptions> O>
-inline std::tuple<Tensor, Tensor> TensorMethods::aminmax(const O& options) const { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"aminmax">, {self(), options.dim, options.keepdim}); }
+inline results::MinMax TensorMethods::aminmax(const O& options) const { return detail::call<results::MinMax>(detail::op<"aminmax">, {self(), options.dim, options.keepdim}); }
 inline Tensor TensorMethods::renorm(Float p, Int dim, Float maxnorm) const { return detail::call<Tensor>(detail::op<"renorm">, {self(), p, dim, maxnorm}); }
 inline Tensor TensorMethods::bincount() const { return detail::call<Tensor>(detail::op<"bincount">, {self()}); }
 inline Tensor TensorMethods::bincount(const Tensor& weights, Int minlength) const { return detail::call<Tensor>(detail::op<"bincount">, {self(), weights, minlength}); }
@@ -359,12 +360,12 @@ inline Tensor TensorMethods::bincount(const O& options) const { return detail::c
 inline Tensor TensorMethods::histc(Int bins, Float min, Float max) const { return detail::call<Tensor>(detail::op<"histc">, {self(), bins, min, max}); }
 template <std::same_as<HistcOptions> O>
 inline Tensor TensorMethods::histc(const O& options) const { return detail::call<Tensor>(detail::op<"histc">, {self(), options.bins, options.min, options.max}); }
-inline std::tuple<Tensor, Tensor, Tensor> TensorMethods::unique(std::optional<Int> dim) const { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"unique">, {self(), dim}); }
+inline results::ValuesInverseCounts TensorMethods::unique(std::optional<Int> dim) const { return detail::call<results::ValuesInverseCounts>(detail::op<"unique">, {self(), dim}); }
 template <std::same_as<UniqueOptions> O>
-inline std::tuple<Tensor, Tensor, Tensor> TensorMethods::unique(const O& options) const { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"unique">, {self(), options.dim}); }
-inline std::tuple<Tensor, Tensor, Tensor> TensorMethods::unique_consecutive(std::optional<Int> dim) const { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"unique_consecutive">, {self(), dim}); }
+inline results::ValuesInverseCounts TensorMethods::unique(const O& options) const { return detail::call<results::ValuesInverseCounts>(detail::op<"unique">, {self(), options.dim}); }
+inline results::ValuesInverseCounts TensorMethods::unique_consecutive(std::optional<Int> dim) const { return detail::call<results::ValuesInverseCounts>(detail::op<"unique_consecutive">, {self(), dim}); }
 template <std::same_as<UniqueOptions> O>
-inline std::tuple<Tensor, Tensor, Tensor> TensorMethods::unique_consecutive(const O& options) const { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"unique_consecutive">, {self(), options.dim}); }
+inline results::ValuesInverseCounts TensorMethods::unique_consecutive(const O& options) const { return detail::call<results::ValuesInverseCounts>(detail::op<"unique_consecutive">, {self(), options.dim}); }
 inline Tensor TensorMethods::matmul(const Tensor& b) const { return detail::call<Tensor>(detail::op<"matmul">, {self(), b}); }
 inline Tensor TensorMethods::mm(const Tensor& b) const { return detail::call<Tensor>(detail::op<"mm">, {self(), b}); }
 inline Tensor TensorMethods::bmm(const Tensor& b) const { return detail::call<Tensor>(detail::op<"bmm">, {self(), b}); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tenon/op.hpp"
+#include "tenon/ops/results.hpp"
 
 // clang-format off
 namespace tenon {
@@ -27,7 +28,7 @@ inline Tensor max_pool1d(const Tensor& x, Ints kernel_size, const MaxPool1dOptio
 // max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
 // of x, counted row by row: the first of equal ones.
 using MaxPool1dWithIndicesOptions = MaxPool1dOptions;
-inline std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool1dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max_pool1d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
+inline results::ValuesIndices max_pool1d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool1dWithIndicesOptions& options = {}) { return detail::call<results::ValuesIndices>(detail::op<"max_pool1d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros.
 struct AvgPool1dOptions {
@@ -51,7 +52,7 @@ inline Tensor max_pool2d(const Tensor& x, Ints kernel_size, const MaxPool2dOptio
 // max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
 // of x, counted row by row: the first of equal ones.
 using MaxPool2dWithIndicesOptions = MaxPool1dOptions;
-inline std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool2dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max_pool2d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
+inline results::ValuesIndices max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool2dWithIndicesOptions& options = {}) { return detail::call<results::ValuesIndices>(detail::op<"max_pool2d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 struct AvgPool2dOptions {
@@ -76,7 +77,7 @@ inline Tensor max_pool3d(const Tensor& x, Ints kernel_size, const MaxPool3dOptio
 // max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
 // of x, counted row by row: the first of equal ones.
 using MaxPool3dWithIndicesOptions = MaxPool1dOptions;
-inline std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool3dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max_pool3d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
+inline results::ValuesIndices max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool3dWithIndicesOptions& options = {}) { return detail::call<results::ValuesIndices>(detail::op<"max_pool3d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 using AvgPool3dOptions = AvgPool2dOptions;
@@ -89,9 +90,9 @@ inline Tensor adaptive_avg_pool3d(const Tensor& x, Ints output_size) { return de
 inline Tensor adaptive_max_pool3d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_max_pool3d">, {x, output_size}); }
 // adaptive_max_pool of the same dimensions, and for each window the int64 index of its maximum in
 // the plane of x, counted row by row: the first of equal ones.
-inline std::tuple<Tensor, Tensor> adaptive_max_pool1d_with_indices(const Tensor& x, Ints output_size) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"adaptive_max_pool1d_with_indices">, {x, output_size}); }
-inline std::tuple<Tensor, Tensor> adaptive_max_pool2d_with_indices(const Tensor& x, Ints output_size) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"adaptive_max_pool2d_with_indices">, {x, output_size}); }
-inline std::tuple<Tensor, Tensor> adaptive_max_pool3d_with_indices(const Tensor& x, Ints output_size) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"adaptive_max_pool3d_with_indices">, {x, output_size}); }
+inline results::ValuesIndices adaptive_max_pool1d_with_indices(const Tensor& x, Ints output_size) { return detail::call<results::ValuesIndices>(detail::op<"adaptive_max_pool1d_with_indices">, {x, output_size}); }
+inline results::ValuesIndices adaptive_max_pool2d_with_indices(const Tensor& x, Ints output_size) { return detail::call<results::ValuesIndices>(detail::op<"adaptive_max_pool2d_with_indices">, {x, output_size}); }
+inline results::ValuesIndices adaptive_max_pool3d_with_indices(const Tensor& x, Ints output_size) { return detail::call<results::ValuesIndices>(detail::op<"adaptive_max_pool3d_with_indices">, {x, output_size}); }
 // Planes with x [n, channels, ..] at the indices that max_pool with indices gave, and zeros
 // elsewhere. stride empty: kernel_size; output_size empty: the smallest that the pool takes.
 struct MaxUnpool1dOptions {
@@ -118,7 +119,7 @@ inline Tensor fractional_max_pool2d(const Tensor& x, Ints kernel_size, const Fra
 // fractional_max_pool of the same dimensions, and for each window the int64 index of its maximum in
 // the plane of x, counted row by row.
 using FractionalMaxPool2dWithIndicesOptions = FractionalMaxPool2dOptions;
-inline std::tuple<Tensor, Tensor> fractional_max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const FractionalMaxPool2dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"fractional_max_pool2d_with_indices">, {x, kernel_size, options.output_size, options.output_ratio, options.random_samples}); }
+inline results::ValuesIndices fractional_max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const FractionalMaxPool2dWithIndicesOptions& options = {}) { return detail::call<results::ValuesIndices>(detail::op<"fractional_max_pool2d_with_indices">, {x, kernel_size, options.output_size, options.output_ratio, options.random_samples}); }
 // The maxima of overlapping windows of x [n, channels, ..], output_size of them or output_ratio of
 // the size, at drawn places; random_samples [n, channels, dimensions] of 0 to 1 fix these. Graham,
 // arXiv:1412.6071.
@@ -127,7 +128,7 @@ inline Tensor fractional_max_pool3d(const Tensor& x, Ints kernel_size, const Fra
 // fractional_max_pool of the same dimensions, and for each window the int64 index of its maximum in
 // the plane of x, counted row by row.
 using FractionalMaxPool3dWithIndicesOptions = FractionalMaxPool2dOptions;
-inline std::tuple<Tensor, Tensor> fractional_max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const FractionalMaxPool3dWithIndicesOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"fractional_max_pool3d_with_indices">, {x, kernel_size, options.output_size, options.output_ratio, options.random_samples}); }
+inline results::ValuesIndices fractional_max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const FractionalMaxPool3dWithIndicesOptions& options = {}) { return detail::call<results::ValuesIndices>(detail::op<"fractional_max_pool3d_with_indices">, {x, kernel_size, options.output_size, options.output_ratio, options.random_samples}); }
 // The norm of order norm_type of each window of x [n, channels, ..], or without n: the sum of x **
 // norm_type, to the power 1 / norm_type; of inf and -inf the greatest and least |x|. stride empty:
 // kernel_size. What a window of ceil_mode has beyond x counts as its mean. Where the sum is 0, the

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tenon/op.hpp"
+#include "tenon/ops/results.hpp"
 
 // clang-format off
 namespace tenon {
@@ -156,13 +157,13 @@ struct DropoutOptions {
 template <std::same_as<DropoutOptions> O = DropoutOptions>
 inline Tensor dropout(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"dropout">, {x, options.p, options.training}); }
 // dropout(x, p, train), a copy of x when not training, and whether each element was kept.
-inline std::tuple<Tensor, Tensor> native_dropout(const Tensor& x, Float p, std::optional<bool> train = true) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"native_dropout">, {x, p, train}); }
+inline results::OutputMask native_dropout(const Tensor& x, Float p, std::optional<bool> train = true) { return detail::call<results::OutputMask>(detail::op<"native_dropout">, {x, p, train}); }
 struct NativeDropoutOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::optional<bool> train = true;
 };
 template <std::same_as<NativeDropoutOptions> O = NativeDropoutOptions>
-inline std::tuple<Tensor, Tensor> native_dropout(const Tensor& x, Float p, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"native_dropout">, {x, p, options.train}); }
+inline results::OutputMask native_dropout(const Tensor& x, Float p, const O& options) { return detail::call<results::OutputMask>(detail::op<"native_dropout">, {x, p, options.train}); }
 // dropout(x, p, training) of whole channels of x [n, channels, ..]. Tompson et al.,
 // arXiv:1411.4280.
 inline Tensor feature_dropout(const Tensor& x, Float p = 0.5, bool training = true) { return detail::call<Tensor>(detail::op<"feature_dropout">, {x, p, training}); }

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tenon/ops/results.hpp"
 #include "tenon/op.hpp"
 
 // clang-format off
@@ -18,14 +19,14 @@ inline namespace TENON_HIDDEN v0 {
 // One step of an LSTM: input [n, in] and the states hx, h and c [n, hidden], or without n. w_ih is
 // [4 hidden, in], w_hh [4 hidden, hidden], biases [4 hidden]: gates input, forget, new, output.
 // Hochreiter & Schmidhuber, 1997.
-inline std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, const Tensors& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"lstm_cell">, {input, hx, w_ih, w_hh, b_ih, b_hh}); }
+inline results::HC lstm_cell(const Tensor& input, const Tensors& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<results::HC>(detail::op<"lstm_cell">, {input, hx, w_ih, w_hh, b_ih, b_hh}); }
 struct LstmCellOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Tensor b_ih = {};
   Tensor b_hh = {};
 };
 template <std::same_as<LstmCellOptions> O = LstmCellOptions>
-inline std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, const Tensors& hx, const Tensor& w_ih, const Tensor& w_hh, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"lstm_cell">, {input, hx, w_ih, w_hh, options.b_ih, options.b_hh}); }
+inline results::HC lstm_cell(const Tensor& input, const Tensors& hx, const Tensor& w_ih, const Tensor& w_hh, const O& options) { return detail::call<results::HC>(detail::op<"lstm_cell">, {input, hx, w_ih, w_hh, options.b_ih, options.b_hh}); }
 // One step of a GRU: input [n, in] and the state hx [n, hidden], or without n. w_ih is [3 hidden,
 // in], w_hh [3 hidden, hidden], biases [3 hidden]: gates reset, update, new. Cho et al.,
 // arXiv:1406.1078.
@@ -59,17 +60,17 @@ struct LstmOptions {
   bool batch_first = false;
   KeptInts batch_sizes = {};
 };
-inline std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& input, const Tensors& hx, const Tensors& params, const LstmOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"lstm">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
+inline results::OutputHNCN lstm(const Tensor& input, const Tensors& hx, const Tensors& params, const LstmOptions& options = {}) { return detail::call<results::OutputHNCN>(detail::op<"lstm">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
 // A GRU of num_layers; hx is its state [layers * directions, n, hidden], the rest as lstm's. Cho et
 // al., arXiv:1406.1078.
 using GruOptions = LstmOptions;
-inline std::tuple<Tensor, Tensor> gru(const Tensor& input, const Tensor& hx, const Tensors& params, const GruOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"gru">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
+inline results::OutputHN gru(const Tensor& input, const Tensor& hx, const Tensors& params, const GruOptions& options = {}) { return detail::call<results::OutputHN>(detail::op<"gru">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
 // tanh(x w_ih^T + b_ih + h w_hh^T + b_hh), step by step; the arguments as gru's. Elman, 1990.
 using RnnTanhOptions = LstmOptions;
-inline std::tuple<Tensor, Tensor> rnn_tanh(const Tensor& input, const Tensor& hx, const Tensors& params, const RnnTanhOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"rnn_tanh">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
+inline results::OutputHN rnn_tanh(const Tensor& input, const Tensor& hx, const Tensors& params, const RnnTanhOptions& options = {}) { return detail::call<results::OutputHN>(detail::op<"rnn_tanh">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
 // As rnn_tanh, with relu in place of tanh.
 using RnnReluOptions = LstmOptions;
-inline std::tuple<Tensor, Tensor> rnn_relu(const Tensor& input, const Tensor& hx, const Tensors& params, const RnnReluOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"rnn_relu">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
+inline results::OutputHN rnn_relu(const Tensor& input, const Tensor& hx, const Tensors& params, const RnnReluOptions& options = {}) { return detail::call<results::OutputHN>(detail::op<"rnn_relu">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
 
 }  // namespace v0
 }  // namespace tenon

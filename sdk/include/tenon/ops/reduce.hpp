@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tenon/op.hpp"
+#include "tenon/ops/results.hpp"
 
 // clang-format off
 namespace tenon {
@@ -55,19 +56,19 @@ template <std::same_as<AminOptions> O = AminOptions>
 inline Tensor amin(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"amin">, {x, options.dim, options.keepdim}); }
 // The largest values along dim and their indices (int64), the first among equals, which gets the
 // gradient.
-inline std::tuple<Tensor, Tensor> max(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max">, {x, dim, keepdim}); }
+inline results::ValuesIndices max(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"max">, {x, dim, keepdim}); }
 struct MaxOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool keepdim = false;
 };
 template <std::same_as<MaxOptions> O = MaxOptions>
-inline std::tuple<Tensor, Tensor> max(const Tensor& x, Int dim, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"max">, {x, dim, options.keepdim}); }
+inline results::ValuesIndices max(const Tensor& x, Int dim, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"max">, {x, dim, options.keepdim}); }
 // The smallest values along dim and their indices (int64), the first among equals, which gets the
 // gradient.
-inline std::tuple<Tensor, Tensor> min(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"min">, {x, dim, keepdim}); }
+inline results::ValuesIndices min(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"min">, {x, dim, keepdim}); }
 using MinOptions = MaxOptions;
 template <std::same_as<MinOptions> O = MinOptions>
-inline std::tuple<Tensor, Tensor> min(const Tensor& x, Int dim, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"min">, {x, dim, options.keepdim}); }
+inline results::ValuesIndices min(const Tensor& x, Int dim, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"min">, {x, dim, options.keepdim}); }
 // The int64 index of the largest value, the first among equals, flat over dim, or over all where
 // dim is empty.
 inline Tensor argmax(const Tensor& x, Ints dim = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"argmax">, {x, dim, keepdim}); }
@@ -98,7 +99,7 @@ template <std::same_as<StdOptions> O = StdOptions>
 inline Tensor std(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"std">, {x, options.dim, options.correction, options.keepdim}); }
 // var(x, dim, correction, keepdim) and the mean over the same dimensions.
 using VarMeanOptions = VarOptions;
-inline std::tuple<Tensor, Tensor> var_mean(const Tensor& x, const VarMeanOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"var_mean">, {x, options.dim, options.correction, options.keepdim}); }
+inline results::VarMean var_mean(const Tensor& x, const VarMeanOptions& options = {}) { return detail::call<results::VarMean>(detail::op<"var_mean">, {x, options.dim, options.correction, options.keepdim}); }
 // (sum |x|^p)^(1/p) over dim, or over all where dim is empty. Infinity: the largest |x|; 0: how
 // many are not 0. With a dtype: of x as that dtype.
 inline Tensor norm(const Tensor& x, Float p = 2.0, Ints dim = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"norm">, {x, p, dim, keepdim, dtype}); }
@@ -151,14 +152,14 @@ template <std::same_as<CumprodOptions> O = CumprodOptions>
 inline Tensor cumprod(const Tensor& x, Int dim, const O& options) { return detail::call<Tensor>(detail::op<"cumprod">, {x, dim, options.dtype}); }
 // The values along dim in order, and their indices (int64). Equal ones stay as they came; NaN is
 // the greatest.
-inline std::tuple<Tensor, Tensor> sort(const Tensor& x, Int dim = -1, bool descending = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"sort">, {x, dim, descending}); }
+inline results::ValuesIndices sort(const Tensor& x, Int dim = -1, bool descending = false) { return detail::call<results::ValuesIndices>(detail::op<"sort">, {x, dim, descending}); }
 struct SortOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int dim = -1;
   bool descending = false;
 };
 template <std::same_as<SortOptions> O = SortOptions>
-inline std::tuple<Tensor, Tensor> sort(const Tensor& x, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"sort">, {x, options.dim, options.descending}); }
+inline results::ValuesIndices sort(const Tensor& x, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"sort">, {x, options.dim, options.descending}); }
 // The indices of sort(x, dim, descending).
 inline Tensor argsort(const Tensor& x, Int dim = -1, bool descending = false) { return detail::call<Tensor>(detail::op<"argsort">, {x, dim, descending}); }
 using ArgsortOptions = SortOptions;
@@ -166,7 +167,7 @@ template <std::same_as<ArgsortOptions> O = ArgsortOptions>
 inline Tensor argsort(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"argsort">, {x, options.dim, options.descending}); }
 // The k largest or smallest values along dim, in order, and their indices (int64). They come sorted
 // whatever `sorted` says.
-inline std::tuple<Tensor, Tensor> topk(const Tensor& x, Int k, Int dim = -1, bool largest = true, bool sorted = true) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"topk">, {x, k, dim, largest, sorted}); }
+inline results::ValuesIndices topk(const Tensor& x, Int k, Int dim = -1, bool largest = true, bool sorted = true) { return detail::call<results::ValuesIndices>(detail::op<"topk">, {x, k, dim, largest, sorted}); }
 struct TopkOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int dim = -1;
@@ -174,13 +175,13 @@ struct TopkOptions {
   bool sorted = true;
 };
 template <std::same_as<TopkOptions> O = TopkOptions>
-inline std::tuple<Tensor, Tensor> topk(const Tensor& x, Int k, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"topk">, {x, k, options.dim, options.largest, options.sorted}); }
+inline results::ValuesIndices topk(const Tensor& x, Int k, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"topk">, {x, k, options.dim, options.largest, options.sorted}); }
 // The largest of the elements up to each one along dim, itself included, and its index (int64), the
 // last among equals, which gets the gradient.
-inline std::tuple<Tensor, Tensor> cummax(const Tensor& x, Int dim) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"cummax">, {x, dim}); }
+inline results::ValuesIndices cummax(const Tensor& x, Int dim) { return detail::call<results::ValuesIndices>(detail::op<"cummax">, {x, dim}); }
 // The smallest of the elements up to each one along dim, itself included, and its index (int64),
 // the last among equals, which gets the gradient.
-inline std::tuple<Tensor, Tensor> cummin(const Tensor& x, Int dim) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"cummin">, {x, dim}); }
+inline results::ValuesIndices cummin(const Tensor& x, Int dim) { return detail::call<results::ValuesIndices>(detail::op<"cummin">, {x, dim}); }
 // log(cumsum(exp(x), dim)), computed so that no exponential overflows.
 inline Tensor logcumsumexp(const Tensor& x, Int dim) { return detail::call<Tensor>(detail::op<"logcumsumexp">, {x, dim}); }
 // Differences of neighbours along dim, taken n times; prepend and append are joined to x before. Of
@@ -248,34 +249,34 @@ inline Tensor corrcoef(const Tensor& x) { return detail::call<Tensor>(detail::op
 // The value in the middle along dim, of two the lower, and its index (int64); of all elements, with
 // a flat index, where dim is None. NaN where there is one. The gradient goes to the element at the
 // index.
-inline std::tuple<Tensor, Tensor> median(const Tensor& x, std::optional<Int> dim = {}, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"median">, {x, dim, keepdim}); }
+inline results::ValuesIndices median(const Tensor& x, std::optional<Int> dim = {}, bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"median">, {x, dim, keepdim}); }
 struct MedianOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::optional<Int> dim = {};
   bool keepdim = false;
 };
 template <std::same_as<MedianOptions> O = MedianOptions>
-inline std::tuple<Tensor, Tensor> median(const Tensor& x, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"median">, {x, options.dim, options.keepdim}); }
+inline results::ValuesIndices median(const Tensor& x, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"median">, {x, options.dim, options.keepdim}); }
 // median(x, dim, keepdim) of the elements that are not NaN.
-inline std::tuple<Tensor, Tensor> nanmedian(const Tensor& x, std::optional<Int> dim = {}, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"nanmedian">, {x, dim, keepdim}); }
+inline results::ValuesIndices nanmedian(const Tensor& x, std::optional<Int> dim = {}, bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"nanmedian">, {x, dim, keepdim}); }
 using NanmedianOptions = MedianOptions;
 template <std::same_as<NanmedianOptions> O = NanmedianOptions>
-inline std::tuple<Tensor, Tensor> nanmedian(const Tensor& x, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"nanmedian">, {x, options.dim, options.keepdim}); }
+inline results::ValuesIndices nanmedian(const Tensor& x, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"nanmedian">, {x, options.dim, options.keepdim}); }
 // The k-th smallest value along dim, from 1 on, and its index (int64). NaN is the greatest.
-inline std::tuple<Tensor, Tensor> kthvalue(const Tensor& x, Int k, Int dim = -1, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"kthvalue">, {x, k, dim, keepdim}); }
+inline results::ValuesIndices kthvalue(const Tensor& x, Int k, Int dim = -1, bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"kthvalue">, {x, k, dim, keepdim}); }
 struct KthvalueOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int dim = -1;
   bool keepdim = false;
 };
 template <std::same_as<KthvalueOptions> O = KthvalueOptions>
-inline std::tuple<Tensor, Tensor> kthvalue(const Tensor& x, Int k, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"kthvalue">, {x, k, options.dim, options.keepdim}); }
+inline results::ValuesIndices kthvalue(const Tensor& x, Int k, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"kthvalue">, {x, k, options.dim, options.keepdim}); }
 // The most frequent value along dim, of several the least, and the index (int64) of its last
 // occurrence, which gets the gradient.
-inline std::tuple<Tensor, Tensor> mode(const Tensor& x, Int dim = -1, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"mode">, {x, dim, keepdim}); }
+inline results::ValuesIndices mode(const Tensor& x, Int dim = -1, bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"mode">, {x, dim, keepdim}); }
 using ModeOptions = KthvalueOptions;
 template <std::same_as<ModeOptions> O = ModeOptions>
-inline std::tuple<Tensor, Tensor> mode(const Tensor& x, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"mode">, {x, options.dim, options.keepdim}); }
+inline results::ValuesIndices mode(const Tensor& x, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"mode">, {x, options.dim, options.keepdim}); }
 // The value below which the part q of x along dim lies, or of all elements where dim is None. q is
 // a number or a tensor of at most 1 dimension, which then comes first. Between two values
 // interpolation chooses: linear, lower, higher, midpoint or nearest. NaN where there is one.
@@ -304,13 +305,13 @@ using NanmeanOptions = SumOptions;
 template <std::same_as<NanmeanOptions> O = NanmeanOptions>
 inline Tensor nanmean(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"nanmean">, {x, options.dim, options.keepdim, options.dtype}); }
 // amin and amax along dim, or over all where dim is None.
-inline std::tuple<Tensor, Tensor> aminmax(const Tensor& x, std::optional<Int> dim = {}, bool keepdim = false) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"aminmax">, {x, dim, keepdim}); }
+inline results::MinMax aminmax(const Tensor& x, std::optional<Int> dim = {}, bool keepdim = false) { return detail::call<results::MinMax>(detail::op<"aminmax">, {x, dim, keepdim}); }
 using AminmaxOptions = MedianOptions;
 template <std::same_as<AminmaxOptions> O = AminmaxOptions>
-inline std::tuple<Tensor, Tensor> aminmax(const Tensor& x, const O& options) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"aminmax">, {x, options.dim, options.keepdim}); }
+inline results::MinMax aminmax(const Tensor& x, const O& options) { return detail::call<results::MinMax>(detail::op<"aminmax">, {x, options.dim, options.keepdim}); }
 // std(x, dim, correction, keepdim) and the mean over the same dimensions.
 using StdMeanOptions = VarOptions;
-inline std::tuple<Tensor, Tensor> std_mean(const Tensor& x, const StdMeanOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"std_mean">, {x, options.dim, options.correction, options.keepdim}); }
+inline results::StdMean std_mean(const Tensor& x, const StdMeanOptions& options = {}) { return detail::call<results::StdMean>(detail::op<"std_mean">, {x, options.dim, options.correction, options.keepdim}); }
 // x, whose parts along dim are scaled down to a norm of order p of maxnorm where theirs is larger.
 inline Tensor renorm(const Tensor& x, Float p, Int dim, Float maxnorm) { return detail::call<Tensor>(detail::op<"renorm">, {x, p, dim, maxnorm}); }
 // How often each of 0, 1, .. is in x [n], or the sums of its weights [n]: as many as the largest
@@ -345,7 +346,7 @@ struct HistogramOptions {
   Tensor weight = {};
   bool density = false;
 };
-inline std::tuple<Tensor, Tensor> histogram(const Tensor& x, const HistogramOptions& options = {}) { return detail::call<std::tuple<Tensor, Tensor>>(detail::op<"histogram">, {x, options.bins, options.range, options.weight, options.density}); }
+inline results::HistBinEdges histogram(const Tensor& x, const HistogramOptions& options = {}) { return detail::call<results::HistBinEdges>(detail::op<"histogram">, {x, options.bins, options.range, options.weight, options.density}); }
 // Where each of values belongs in sorted_sequence [n], or [.., n] for values [.., m], as int64 or
 // int32: before those equal to it, or behind (right, or side 'right'). sorter: the order of a
 // sorted_sequence that is not sorted.
@@ -379,18 +380,18 @@ inline Tensor bucketize(const Tensor& x, const Tensor& boundaries, const O& opti
 // Each value of x once, in ascending order; for each element of x the place of its value there; and
 // how often each is in x. With dim of the parts of x along it. Each NaN counts for itself. Waits
 // for the device.
-inline std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& x, std::optional<Int> dim = {}) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"unique">, {x, dim}); }
+inline results::ValuesInverseCounts unique(const Tensor& x, std::optional<Int> dim = {}) { return detail::call<results::ValuesInverseCounts>(detail::op<"unique">, {x, dim}); }
 struct UniqueOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::optional<Int> dim = {};
 };
 template <std::same_as<UniqueOptions> O = UniqueOptions>
-inline std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& x, const O& options) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"unique">, {x, options.dim}); }
+inline results::ValuesInverseCounts unique(const Tensor& x, const O& options) { return detail::call<results::ValuesInverseCounts>(detail::op<"unique">, {x, options.dim}); }
 // unique(x, dim), where only neighbours count as equal and none is moved. Waits for the device.
-inline std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& x, std::optional<Int> dim = {}) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"unique_consecutive">, {x, dim}); }
+inline results::ValuesInverseCounts unique_consecutive(const Tensor& x, std::optional<Int> dim = {}) { return detail::call<results::ValuesInverseCounts>(detail::op<"unique_consecutive">, {x, dim}); }
 using UniqueConsecutiveOptions = UniqueOptions;
 template <std::same_as<UniqueConsecutiveOptions> O = UniqueConsecutiveOptions>
-inline std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& x, const O& options) { return detail::call<std::tuple<Tensor, Tensor, Tensor>>(detail::op<"unique_consecutive">, {x, options.dim}); }
+inline results::ValuesInverseCounts unique_consecutive(const Tensor& x, const O& options) { return detail::call<results::ValuesInverseCounts>(detail::op<"unique_consecutive">, {x, options.dim}); }
 
 }  // namespace v0
 }  // namespace tenon

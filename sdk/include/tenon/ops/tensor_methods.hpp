@@ -70,6 +70,12 @@ struct TriuOptions;
 struct UniformInPlaceOptions;
 struct UniqueOptions;
 struct VarOptions;
+namespace results {
+struct MantissaExponent;
+struct MinMax;
+struct ValuesIndices;
+struct ValuesInverseCounts;
+}  // namespace results
 
 namespace detail {
 
@@ -237,7 +243,7 @@ class TensorMethods {
   Tensor isneginf() const;
   Tensor float_power(Operand y) const;
   Tensor logaddexp2(Operand y) const;
-  std::tuple<Tensor, Tensor> frexp() const;
+  results::MantissaExponent frexp() const;
   Tensor ldexp(Operand other) const;
   Tensor ldexp_(Operand other) const;
   Tensor gcd(const Tensor& y) const;
@@ -320,12 +326,12 @@ class TensorMethods {
   Tensor amin(Ints dim = {}, bool keepdim = false) const;
   template <std::same_as<AmaxOptions> O = AmaxOptions>
   Tensor amin(const O& options) const;
-  std::tuple<Tensor, Tensor> max(Int dim, bool keepdim = false) const;
+  results::ValuesIndices max(Int dim, bool keepdim = false) const;
   template <std::same_as<MaxOptions> O = MaxOptions>
-  std::tuple<Tensor, Tensor> max(Int dim, const O& options) const;
-  std::tuple<Tensor, Tensor> min(Int dim, bool keepdim = false) const;
+  results::ValuesIndices max(Int dim, const O& options) const;
+  results::ValuesIndices min(Int dim, bool keepdim = false) const;
   template <std::same_as<MaxOptions> O = MaxOptions>
-  std::tuple<Tensor, Tensor> min(Int dim, const O& options) const;
+  results::ValuesIndices min(Int dim, const O& options) const;
   Tensor argmax(Ints dim = {}, bool keepdim = false) const;
   template <std::same_as<AmaxOptions> O = AmaxOptions>
   Tensor argmax(const O& options) const;
@@ -359,17 +365,17 @@ class TensorMethods {
   Tensor cumprod(Int dim, Dtype dtype = {}) const;
   template <std::same_as<CumsumOptions> O = CumsumOptions>
   Tensor cumprod(Int dim, const O& options) const;
-  std::tuple<Tensor, Tensor> sort(Int dim = -1, bool descending = false) const;
+  results::ValuesIndices sort(Int dim = -1, bool descending = false) const;
   template <std::same_as<SortOptions> O = SortOptions>
-  std::tuple<Tensor, Tensor> sort(const O& options) const;
+  results::ValuesIndices sort(const O& options) const;
   Tensor argsort(Int dim = -1, bool descending = false) const;
   template <std::same_as<SortOptions> O = SortOptions>
   Tensor argsort(const O& options) const;
-  std::tuple<Tensor, Tensor> topk(Int k, Int dim = -1, bool largest = true, bool sorted = true) const;
+  results::ValuesIndices topk(Int k, Int dim = -1, bool largest = true, bool sorted = true) const;
   template <std::same_as<TopkOptions> O = TopkOptions>
-  std::tuple<Tensor, Tensor> topk(Int k, const O& options) const;
-  std::tuple<Tensor, Tensor> cummax(Int dim) const;
-  std::tuple<Tensor, Tensor> cummin(Int dim) const;
+  results::ValuesIndices topk(Int k, const O& options) const;
+  results::ValuesIndices cummax(Int dim) const;
+  results::ValuesIndices cummin(Int dim) const;
   Tensor logcumsumexp(Int dim) const;
   Tensor diff(Int n = 1, Int dim = -1) const;
   Tensor diff(Int n, Int dim, const Tensor& prepend) const;
@@ -382,18 +388,18 @@ class TensorMethods {
   template <std::same_as<CovOptions> O = CovOptions>
   Tensor cov(const O& options) const;
   Tensor corrcoef() const;
-  std::tuple<Tensor, Tensor> median(std::optional<Int> dim = {}, bool keepdim = false) const;
+  results::ValuesIndices median(std::optional<Int> dim = {}, bool keepdim = false) const;
   template <std::same_as<MedianOptions> O = MedianOptions>
-  std::tuple<Tensor, Tensor> median(const O& options) const;
-  std::tuple<Tensor, Tensor> nanmedian(std::optional<Int> dim = {}, bool keepdim = false) const;
+  results::ValuesIndices median(const O& options) const;
+  results::ValuesIndices nanmedian(std::optional<Int> dim = {}, bool keepdim = false) const;
   template <std::same_as<MedianOptions> O = MedianOptions>
-  std::tuple<Tensor, Tensor> nanmedian(const O& options) const;
-  std::tuple<Tensor, Tensor> kthvalue(Int k, Int dim = -1, bool keepdim = false) const;
+  results::ValuesIndices nanmedian(const O& options) const;
+  results::ValuesIndices kthvalue(Int k, Int dim = -1, bool keepdim = false) const;
   template <std::same_as<KthvalueOptions> O = KthvalueOptions>
-  std::tuple<Tensor, Tensor> kthvalue(Int k, const O& options) const;
-  std::tuple<Tensor, Tensor> mode(Int dim = -1, bool keepdim = false) const;
+  results::ValuesIndices kthvalue(Int k, const O& options) const;
+  results::ValuesIndices mode(Int dim = -1, bool keepdim = false) const;
   template <std::same_as<KthvalueOptions> O = KthvalueOptions>
-  std::tuple<Tensor, Tensor> mode(const O& options) const;
+  results::ValuesIndices mode(const O& options) const;
   Tensor quantile(Operand q, std::optional<Int> dim = {}, bool keepdim = false, TextRef interpolation = "linear") const;
   template <std::same_as<QuantileOptions> O = QuantileOptions>
   Tensor quantile(Operand q, const O& options) const;
@@ -406,9 +412,9 @@ class TensorMethods {
   Tensor nanmean(Ints dim = {}, bool keepdim = false, Dtype dtype = {}) const;
   template <std::same_as<SumOptions> O = SumOptions>
   Tensor nanmean(const O& options) const;
-  std::tuple<Tensor, Tensor> aminmax(std::optional<Int> dim = {}, bool keepdim = false) const;
+  results::MinMax aminmax(std::optional<Int> dim = {}, bool keepdim = false) const;
   template <std::same_as<MedianOptions> O = MedianOptions>
-  std::tuple<Tensor, Tensor> aminmax(const O& options) const;
+  results::MinMax aminmax(const O& options) const;
   Tensor renorm(Float p, Int dim, Float maxnorm) const;
   Tensor bincount() const;
   Tensor bincount(const Tensor& weights, Int minlength = 0) const;
@@ -417,12 +423,12 @@ class TensorMethods {
   Tensor histc(Int bins = 100, Float min = 0.0, Float max = 0.0) const;
   template <std::same_as<HistcOptions> O = HistcOptions>
   Tensor histc(const O& options) const;
-  std::tuple<Tensor, Tensor, Tensor> unique(std::optional<Int> dim = {}) const;
+  results::ValuesInverseCounts unique(std::optional<Int> dim = {}) const;
   template <std::same_as<UniqueOptions> O = UniqueOptions>
-  std::tuple<Tensor, Tensor, Tensor> unique(const O& options) const;
-  std::tuple<Tensor, Tensor, Tensor> unique_consecutive(std::optional<Int> dim = {}) const;
+  results::ValuesInverseCounts unique(const O& options) const;
+  results::ValuesInverseCounts unique_consecutive(std::optional<Int> dim = {}) const;
   template <std::same_as<UniqueOptions> O = UniqueOptions>
-  std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const O& options) const;
+  results::ValuesInverseCounts unique_consecutive(const O& options) const;
   Tensor matmul(const Tensor& b) const;
   Tensor mm(const Tensor& b) const;
   Tensor bmm(const Tensor& b) const;
