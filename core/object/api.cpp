@@ -241,6 +241,20 @@ void api_set_members(tn_object* object, tn_members_fn members, void* self) {
   object->members = members;
   object->members_self = self;
 }
+int32_t api_is_shared(const tn_object* object, const char* name) {
+  if (object == nullptr || name == nullptr) return 0;
+  for (const NamedTensor& entry : object->tensors) {
+    if (entry.name == name) return entry.tensor && !entry.tensor->retained_once() ? 1 : 0;
+  }
+  for (const NamedChild& child : object->children) {
+    if (child.name == name) return child.object && !child.object->retained_once() ? 1 : 0;
+  }
+  return 0;
+}
+tn_status* api_become(tn_object* object, tn_object* made) {
+  return checked({{"become: the object", object}, {"become: what it becomes", made}},
+                 [&] { return become(object, made); });
+}
 tn_status* api_load_state(tn_object* object, const char* const* names, tn_tensor* const* tensors,
                           uint32_t n, int32_t strict) {
   return checked({{"load_state: the object", object},
@@ -369,6 +383,8 @@ constexpr tn_object_api kTable{
     .visit_own = api_visit_own,
     .child_changes = api_child_changes,
     .set_members = api_set_members,
+    .is_shared = api_is_shared,
+    .become = api_become,
 };
 
 }  // namespace

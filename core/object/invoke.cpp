@@ -78,7 +78,9 @@ Status invoke_hooked(Object* object, const Method& method, const BoundArguments&
       values[i] = owned[i] = std::exchange(given[i], {});
     }
   }
-  if (Status status = method.fn(method.self, object, values, n, results, n_results))
+  std::shared_ptr<const Method> now;  // by a hook the object may have become another
+  TN_TRY(find_method(object, method.schema.name, &now));
+  if (Status status = now->fn(now->self, object, values, n, results, n_results))
     return name_object(object, status);
   TN_TRY(check_results(object, method, results, n_results));
   for (const auto& hook : *hooks) {

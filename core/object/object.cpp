@@ -77,7 +77,8 @@ Status create_empty_object(std::string_view type, tn_object_kind kind, Object** 
 
 Status set_tensor(Object* object, std::string_view name, Tensor* tensor, tn_entry_kind kind) {
   TN_TRY(check_name(object, "tensor", name));
-  if (kind < TN_ENTRY_PARAMETER || kind > TN_ENTRY_UNSAVED)
+  if (kind < TN_ENTRY_PARAMETER || kind > TN_ENTRY_LATER ||
+      (kind == TN_ENTRY_LATER && tensor != nullptr))
     return invalid("{}: unknown entry kind {}", object->type, kind);
   if (find_named(object->children, name) != nullptr) {
     return invalid("{}: '{}' is a child already", object->type, printable(name));

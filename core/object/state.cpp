@@ -61,6 +61,8 @@ Match match(const Entries& entries, const Given& given, const char* const* names
   std::unordered_set<const Tensor*> filled;
   for (const auto& [path, entry] : entries) {
     known.insert(path);
+    if (entry->kind == TN_ENTRY_LATER)
+      m.problems.push_back(fmt::format("'{}' is made by the first forward", printable(path)));
     const auto found = given.find(path);
     if (found == given.end()) continue;
     if (!entry->tensor &&

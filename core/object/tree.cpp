@@ -160,6 +160,22 @@ void set_training(Object* object, bool on) {
   }
 }
 
+Status become(Object* object, Object* made) {
+  const std::vector<Object*> parts = all_objects(made);
+  if (made->kind != object->kind || std::ranges::find(parts, object) != parts.end())
+    return invalid("{}: become: it cannot be a {}", object->type, made->type);
+  object->type = made->type;
+  object->factory = made->factory;
+  object->options = std::move(made->options);
+  object->tensors = std::move(made->tensors);
+  object->children = std::move(made->children);
+  object->methods = std::move(made->methods);
+  object->note_change();
+  made->note_change();
+  set_training(object, object->training);
+  return nullptr;
+}
+
 Status zero_grad(Object* object) {
   if (object->kind == TN_OBJECT_OPTIMIZER) {
     for (const ParameterGroup& group : object->groups) {

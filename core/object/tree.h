@@ -23,6 +23,9 @@ void visit_every_name(Object* object,
 
 void set_training(Object* object, bool on);
 
+// `object` takes what `made`, which does not contain it, is made of.
+[[nodiscard]] Status become(Object* object, Object* made);
+
 // Of all groups of an optimizer, or of all parameters under a layer.
 [[nodiscard]] Status zero_grad(Object* object);
 

@@ -65,6 +65,8 @@ struct Transposed {
   }
 };
 
+constexpr const char* kOfTensorAndSize = "forward(Tensor x, int[] output_size=[]) -> Tensor";
+
 void define_transposed(int64_t n) {
   const std::string schema = "ConvTranspose" + std::to_string(n) +
                              "d(int in_channels, int out_channels, int[] kernel_size, int[] "
@@ -84,13 +86,12 @@ void define_transposed(int64_t n) {
                              for_each_dim("output_padding", output_padding, n, 0),
                              for_each_dim("dilation", dilation, n, 1)};
           add_parameters(self, in_channels, out_channels / groups, t.kernel, out_channels, bias);
-          self.method("forward(Tensor x, int[] output_size=[]) -> Tensor",
-                      [n, groups, t](Object& self, Tensor x, Ints output_size) {
-                        return call(kTransposed[n - 1], x, self.tensor("weight"),
-                                    self.tensor("bias"), t.stride, t.padding,
-                                    t.padding_for(x, output_size), groups, t.dilation);
-                      });
+          self.method(kOfTensorAndSize, [n, groups, t](Object& self, Tensor x, Ints output_size) {
+            return call(kTransposed[n - 1], x, self.tensor("weight"), self.tensor("bias"), t.stride,
+                        t.padding, t.padding_for(x, output_size), groups, t.dilation);
+          });
         });
+  define_lazy(schema, -(n + 1), kOfTensorAndSize);
 }
 
 struct Window {
@@ -158,6 +159,7 @@ void add_convolutions(int64_t n) {
                       window.stride, padding, window.dilation, groups);
         });
       });
+  define_lazy(schema, -(n + 1));
 }
 
 }  // namespace

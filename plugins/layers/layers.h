@@ -32,6 +32,10 @@ void add_transformer_layers();
 inline constexpr const char* kOfTensor = "forward(Tensor x) -> Tensor";
 inline constexpr const char* kOfInputAndTarget = "forward(Tensor input, Tensor target) -> Tensor";
 
+// The layer "Lazy.." of the one of this schema, without its first argument: that is the size of the
+// first input's dimension `dim`, from the end where negative. `forward` is the schema of the method.
+void define_lazy(const std::string& schema, int64_t dim, const char* forward = kOfTensor);
+
 void expect_positive(const char* option, int64_t value);
 // Of a stack: at least one, and no more than a program can hold.
 void expect_layers(const char* option, int64_t value);

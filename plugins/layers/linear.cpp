@@ -30,7 +30,8 @@ Tensor bilinear_of(const Tensor& x1, const Tensor& x2, const Tensor& weight, con
 }  // namespace
 
 void add_linear_layers() {
-  layer("Linear(int in_features, int out_features, bool bias=True)",
+  constexpr const char* kLinear = "Linear(int in_features, int out_features, bool bias=True)";
+  layer(kLinear,
         "y = x W^T + b on x [.., in_features]: weight [out_features, in_features] and bias "
         "[out_features], both uniform in ±1/sqrt(in_features).",
         [](Object& self, int64_t in_features, int64_t out_features, bool bias) {
@@ -45,6 +46,7 @@ void add_linear_layers() {
             return linear(x, self.tensor("weight"), self.tensor("bias"));
           });
         });
+  define_lazy(kLinear, -1);
   layer("Bilinear(int in1_features, int in2_features, int out_features, bool bias=True)",
         "layer(x1, x2) = x1^T W x2 + b: weight [out_features, in1_features, in2_features], uniform "
         "in ±1/sqrt(in1_features), as the bias.",

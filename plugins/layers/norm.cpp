@@ -65,6 +65,7 @@ void define_batch_norm(int64_t n) {
             return y;
           });
         });
+  define_lazy(schema, 1);
 }
 
 // By the samples' own means and variances, each channel for itself; by running ones in evaluation
@@ -104,6 +105,7 @@ void define_instance_norm(int64_t n) {
             return batch ? y : squeeze(y, 0);
           });
         });
+  define_lazy(schema, -(n + 1));
 }
 
 // eps None: of the dtype that it is computed in, the difference between 1 and the next number.

@@ -200,16 +200,29 @@ std::string FaceWriter::parameter(const FaceEntry& entry, size_t i, bool with_de
   return text + " = " + (is_operand ? prefix_ + "none" : default_text(argument));
 }
 
-std::string FaceWriter::call(const FaceEntry& entry, const std::vector<std::string>& values) const {
+// With options by name where `by_name`.
+std::string FaceWriter::call(const FaceEntry& entry, const std::vector<std::string>& values,
+                             bool by_name) const {
   const std::string list = "{" + joined_values(values, ", ") + "}";
   if (entry.kind == FaceEntry::Kind::op) {
-    return fmt::format("return {0}detail::call<{1}>({0}detail::op<\"{2}\">, {3});", prefix_,
-                       result(entry), entry.op, list);
+    const std::string called = fmt::format("{0}detail::call<{1}>({0}detail::op<\"{2}\">, {3})",
+                                           prefix_, result(entry), entry.op, list);
+    if (!by_name || !makes_a_tensor(entry)) return "return " + called + ";";
+    return fmt::format("return {}detail::asking({}, options.requires_grad);", prefix_, called);
   }
   const std::string made =
       fmt::format("{}Object::create(\"{}\", {})", prefix_, entry.schema.name, list);
   if (entry.kind == FaceEntry::Kind::layer) return "return " + made + ";";
   return "return " + result(entry) + "(" + made + ");";
+}
+
+// Does an op make a new tensor, of this dtype and on this device? It may ask for its gradient, too.
+bool FaceWriter::makes_a_tensor(const FaceEntry& entry) {
+  const auto& arguments = entry.schema.arguments;
+  const size_t n = arguments.size();
+  return entry.kind == FaceEntry::Kind::op && n >= 2 &&
+         arguments[n - 2].type.starts_with("dtype") &&
+         arguments[n - 1].type.starts_with("device") && entry.schema.results == "Tensor";
 }
 
 // The struct of the arguments from `first` on.
@@ -222,6 +235,7 @@ std::string FaceWriter::options(std::string* its_name, const FaceEntry& entry, s
     members += fmt::format("  {} {} = {};\n", its_member, argument.name,
                            is_operand ? prefix_ + "none" : default_text(argument));
   }
+  if (makes_a_tensor(entry)) members += "  bool requires_grad = false;\n";
   std::string& name = *its_name;
   if (std::ranges::any_of(known_options_, [&](const auto& known) {
         return known.second == name && known.first != members;
@@ -269,8 +283,8 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
     }
     function(with(parameters(entry, 0, shape.positional, true),
                   "const " + struct_name + "& options = {}"),
-             call(entry, values));
-    if (entry.kind != FaceEntry::Kind::op) text += by_place(entry);
+             call(entry, values, true));
+    text += by_place(entry);
     if (!shape.by_name_too) return text;
   } else {
     if (entry.plain < shape.all) {
@@ -294,15 +308,16 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
   // {} stands for a list, for None or for no tensor: it makes options only where no other function
   // takes it, since this one is a template.
   text += fmt::format("template <std::same_as<{0}> O = {0}>\n", struct_name);
-  function(named_parameters(entry, 0, "O"), call(entry, named_values(entry, arguments[0].name)));
+  function(named_parameters(entry, 0, "O"),
+           call(entry, named_values(entry, arguments[0].name), true));
   return text;
 }
 
-// The function of a layer or an optimizer whose options stand by their places: the first of them is of
-// a type that is deduced, so that braces are the options by name.
+// The function whose options stand by their places: the first of them is of a type that is deduced, so
+// that braces are the options by name.
 std::string FaceWriter::by_place(const FaceEntry& entry) const {
   const auto& arguments = entry.schema.arguments;
-  const size_t first = Shape(entry).required;
+  const size_t first = Shape(entry).positional;
   std::string its_type = type(entry, arguments[first]);
   if (its_type.starts_with("const ")) its_type = its_type.substr(6, its_type.size() - 7);  // and &
   std::vector<std::string> list = {"const P& " + arguments[first].name}, values;

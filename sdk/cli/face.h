@@ -77,7 +77,9 @@ class FaceWriter {
   std::string named_parameters(const FaceEntry& entry, size_t first,
                                const std::string& options_type) const;
   std::vector<std::string> named_values(const FaceEntry& entry, const std::string& first) const;
-  std::string call(const FaceEntry& entry, const std::vector<std::string>& values) const;
+  static bool makes_a_tensor(const FaceEntry& entry);
+  std::string call(const FaceEntry& entry, const std::vector<std::string>& values,
+                   bool by_name = false) const;
   std::string options(std::string* its_name, const FaceEntry& entry, size_t first);
 
   std::string prefix_, last_doc_;

@@ -200,9 +200,9 @@ void prepare(Training& training, const std::string& file, const Overrides& overr
   }
   manual_seed(training.config.seed);
   make_model(training);
-  if (training.config.trains()) make_optimizer(training);
   if (training.config.loss_line != 0) find_loss(training);
-  try_out(training, all);
+  try_out(training, all);  // makes the parameters of lazy layers, too
+  if (training.config.trains()) make_optimizer(training);
 }
 
 void load_weights(const Training& training, const NamedTensors& state, const std::string& weights) {

@@ -58,6 +58,25 @@ constexpr const char* kNested = R"([
   {"layer": "Linear", "in_features": 40, "out_features": 10}
 ])";
 
+TEST_F(CliModel, LazyLayersTakeTheSizesOfTheData) {
+  const auto model = [](const char* first, const char* second) {
+    return std::string("[") + first + R"(, {"layer": "ReLU"}, )" + second + "]";
+  };
+  const std::string eager = model(R"({"layer": "Linear", "in_features": 64, "out_features": 16})",
+                                  R"({"layer": "Linear", "in_features": 16, "out_features": 10})");
+  const std::string lazy = model(R"({"layer": "LazyLinear", "out_features": 16})",
+                                 R"({"layer": "LazyLinear", "out_features": 10})");
+  const Outcome run = digits_with(lazy, "train", " --save " + path("lazy.safetensors"));
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_GT(accuracy(run), 0.6) << run.out;
+  const Outcome loaded = digits_with(eager, "eval", " --weights " + path("lazy.safetensors"));
+  EXPECT_EQ(loaded.code, 0) << loaded.err;
+  EXPECT_EQ(accuracy(loaded), accuracy(run));
+  EXPECT_EQ(digits_with(lazy, "eval", " --weights " + path("lazy.safetensors")).out, loaded.out);
+  const Outcome summary = digits_with(lazy, "summary", "");
+  EXPECT_HAS(summary.out, "parameters: 1,210, 1,210 of them trainable");
+}
+
 TEST_F(CliModel, LayersHoldLayersAndMayBeThereTwice) {
   Outcome run = digits_with(kNested, "train", " --epochs 4 --save " + path("w.safetensors"));
   EXPECT_EQ(run.code, 0) << run.err;

@@ -112,6 +112,8 @@ TEST_F(ResultsOfCalls, HaveAsManyNamesAsAreAskedFor) {
   EXPECT_TRUE(xs.equal(rows.t()));
   auto [r, s, t] = tn::meshgrid(tn::arange(2), tn::arange(3), tn::arange(4));
   EXPECT_EQ(t.sizes(), (Sizes{2, 3, 4}));
+  auto [row, column] = tn::where<2>(x == 13);
+  EXPECT_EQ(row.item() + column.item(), 2);
   EXPECT_EQ(message_of([&] { x.split<2>(5, 1); }), "split: there are 3 tensors, expected 2");
   EXPECT_EQ(message_of([&] { tn::unpack<3>(x.unbind()); }),
             "unpack: there are 2 tensors, expected 3");

@@ -131,6 +131,8 @@ Entries object_entries() {
          checked(o->to(x, device, a->dtype()));
          checked(o->visit_own(x, a->random().chance(5) ? nullptr : see_nothing, nullptr));
          o->child_changes(x, static_cast<uint32_t>(a->integer()));
+         o->is_shared(x, a->random().chance(5) ? nullptr : a->name({"weight", "0"}));
+         checked(o->become(x, a->object()));
          o->set_members(x, a->random().chance(2) ? nullptr : see_members, nullptr);
          return o->visit(x, a->random().chance(5) ? nullptr : see_nothing, nullptr);
        }},

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <tenon/functional_call.hpp>
 #include <tenon/parametrize.hpp>
 
 #include "layers_support.h"
@@ -211,6 +212,28 @@ TEST_P(Layers, WhatIsRegisteredLaterHasItsMember) {
   EXPECT_NE(log_of([&] { late.parameters(); }).find("a tree of objects has no cycles"),
             std::string::npos);
   late->first = Object();
+}
+
+// It has no members, and asks for what it registered by its names.
+struct ByName : tn::Module {
+  explicit ByName(int64_t width) {
+    parameter("scale", tn::ones({width}));
+    child("fc", Linear(width, width));
+  }
+  Tensor forward(Tensor x) { return child("fc")(x) * tensor("scale"); }
+};
+
+TEST_P(Layers, WhatIsAskedForByNameNeedsNoMember) {
+  const auto model = tn::make<ByName>(3);
+  model.to(device);
+  const Tensor x = on(tn::ones({1, 3}));
+  EXPECT_TRUE(
+      tn::functional_call(model, {{"scale", on(tn::zeros({3}))}}, x).equal(on(tn::zeros({1, 3}))));
+  EXPECT_EQ(log_of([&] { model.child("fc") = Linear(3, 1).to(device); }), "");
+  EXPECT_EQ(model(x).sizes(), (std::vector<int64_t>{1, 3}));
+  const auto copy = model.clone();
+  EXPECT_TRUE(copy(x).equal(model(x)));
+  EXPECT_FALSE(copy.tensor("scale").same_storage(model.tensor("scale")));
 }
 
 struct Absolute : tn::Module {

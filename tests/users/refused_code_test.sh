@@ -118,7 +118,9 @@ tn::nn::TransformerEncoderLayer(64, 4, {.dropout = true});
 tn::nn::Dropout(true);
 tn::nn::Linear(3.5, 4);
 tn::nn::Embedding(10, 3, true);
-tn::conv2d(t, u, t, 2);
+tn::conv2d(t, u, t, true);
+tn::conv2d(t, u, t, 1.5);
+tn::avg_pool2d(t, 2, 2, 1, 1);
 tn::max_pool2d(t, {.stride = 2});
 tn::softmax(t, true);
 (void)t.softmax(true);
@@ -154,6 +156,7 @@ void options(INSIDE) {
   tn::nn::TransformerEncoderLayer(64, 4, {.dim_feedforward = 128, .norm_first = true});
   tn::nn::CrossEntropyLoss({.label_smoothing = 0.1});
   tn::conv2d(t, u);
+  tn::conv2d(t, u, t, 2);
   tn::conv2d(t, u, t, {.stride = 2});
   tn::conv2d(t, u, {.stride = 2});
   tn::max_pool2d(t, 2, {.stride = 2});

@@ -39,8 +39,7 @@ struct ShortEntry {
   ShortEntry() = default;
   ShortEntry(uint32_t rank, int64_t at) : both(uint64_t{rank} << 32 | static_cast<uint32_t>(at)) {}
   int64_t at() const { return static_cast<int64_t>(both & 0xFFFF'FFFF); }
-  // From digit d up.
-  uint64_t prefix(int d) const { return both >> (32 + 8 * d); }
+  uint64_t key() const { return both >> 32; }  // the rank
   bool operator<(const ShortEntry& other) const { return both < other.both; }
 };
 struct LongEntry {
@@ -50,7 +49,7 @@ struct LongEntry {
   LongEntry() = default;
   LongEntry(uint64_t r, int64_t at) : rank(r), place(at) {}
   int64_t at() const { return place; }
-  uint64_t prefix(int d) const { return rank >> (8 * d); }
+  uint64_t key() const { return rank; }
   bool operator<(const LongEntry& other) const {
     return rank != other.rank ? rank < other.rank : place < other.place;
   }

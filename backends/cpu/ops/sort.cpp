@@ -36,27 +36,32 @@ const Entry* sorted(Entry* row, Entry* spare, int64_t n) {
     std::sort(row, row + n);
     return row;
   }
-  const auto digit = [](const Entry& entry, int d) { return entry.prefix(d) & 0xFF; };
+  // Digits of the distances from the least: whole numbers that lie close to each other have few.
+  uint64_t least = row[0].key(), greatest = least;
+  for (int64_t i = 1; i < n; ++i) {
+    least = std::min(least, row[i].key());
+    greatest = std::max(greatest, row[i].key());
+  }
+  const auto prefix = [least](const Entry& entry, int d) {
+    return (entry.key() - least) >> (8 * d);
+  };
+  const int n_digits = (static_cast<int>(std::bit_width(greatest - least)) + 7) / 8;
+  // By the highest digits; few entries have those in common.
+  const int lowest = std::max(0, n_digits - kMostDigits);
   int64_t counts[Entry::kDigits][256] = {};
   for (int64_t i = 0; i < n; ++i) {
-    for (int d = 0; d < Entry::kDigits; ++d) ++counts[d][digit(row[i], d)];
+    for (int d = lowest; d < n_digits; ++d) ++counts[d][prefix(row[i], d) & 0xFF];
   }
-  // By the highest digits that are not the same in all; few entries have those in common.
-  int lowest = Entry::kDigits, n_digits = 0;
-  const auto differs = [&](int d) { return counts[d][digit(row[0], d)] != n; };
-  while (lowest > 0 && n_digits < kMostDigits) n_digits += differs(--lowest) ? 1 : 0;
-  for (int d = lowest; d < Entry::kDigits; ++d) {
-    if (!differs(d)) continue;
+  for (int d = lowest; d < n_digits; ++d) {
+    if (counts[d][prefix(row[0], d) & 0xFF] == n) continue;  // it is the same in all
     int64_t next[256], sum = 0;
     for (int k = 0; k < 256; ++k) next[k] = std::exchange(sum, sum + counts[d][k]);
-    for (int64_t i = 0; i < n; ++i) spare[next[digit(row[i], d)]++] = row[i];
+    for (int64_t i = 0; i < n; ++i) spare[next[prefix(row[i], d) & 0xFF]++] = row[i];
     std::swap(row, spare);
   }
-  bool has_more = false;
-  for (int d = 0; d < lowest; ++d) has_more = has_more || differs(d);
-  for (int64_t i = 0, end; has_more && i < n; i = end) {
-    const uint64_t prefix = row[i].prefix(lowest);
-    for (end = i + 1; end < n && row[end].prefix(lowest) == prefix;) ++end;
+  for (int64_t i = 0, end; lowest > 0 && i < n; i = end) {
+    const uint64_t high = prefix(row[i], lowest);
+    for (end = i + 1; end < n && prefix(row[end], lowest) == high;) ++end;
     if (end - i > 1) std::sort(row + i, row + end);
   }
   return row;
@@ -77,21 +82,29 @@ struct Buckets {
   uint64_t least;
   int shift;
   Buckets(const Entry* row, int64_t n) {
-    uint64_t greatest = row[0].prefix(0);
+    uint64_t greatest = row[0].key();
     least = greatest;
     for (int64_t i = 1; i < n; ++i) {
-      least = std::min(least, row[i].prefix(0));
-      greatest = std::max(greatest, row[i].prefix(0));
+      least = std::min(least, row[i].key());
+      greatest = std::max(greatest, row[i].key());
     }
     shift = std::max(0, static_cast<int>(std::bit_width(greatest - least)) - kBucketBits);
   }
-  size_t of(const Entry& entry) const { return (entry.prefix(0) - least) >> shift; }
+  size_t of(const Entry& entry) const { return (entry.key() - least) >> shift; }
 };
 
 // f(i, entry of rank ranks[i * step]) for m ranks. `spare` has room for n.
 template <typename Entry, typename F>
 void at_ranks(Entry* row, Entry* spare, int64_t n, const int64_t* ranks, int64_t m, int64_t step,
               const F& f) {
+  if (n < kLongRow && m <= 2) {  // a median; each costs a pass or two
+    for (int64_t i = 0; i < m; ++i) {
+      Entry* const found = row + ranks[i * step];
+      std::nth_element(row, found, row + n);
+      f(i, *found);
+    }
+    return;
+  }
   if (n < kLongRow || m > kFewRanks) {
     const Entry* const ordered = sorted(row, spare, n);
     for (int64_t i = 0; i < m; ++i) f(i, ordered[ranks[i * step]]);

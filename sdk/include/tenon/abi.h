@@ -1203,7 +1203,8 @@ enum {
   TN_ENTRY_BUFFER = 1,
   TN_ENTRY_STATE = 2,    /* an optimizer's */
   TN_ENTRY_COMPUTED = 3, /* empty: reading it calls the object's method NAME() -> Tensor */
-  TN_ENTRY_UNSAVED = 4   /* a buffer that is no part of a state: load_state passes it over */
+  TN_ENTRY_UNSAVED = 4,  /* a buffer that is no part of a state: load_state passes it over */
+  TN_ENTRY_LATER = 5     /* empty: a parameter that the first forward makes */
 };
 typedef void (*tn_entry_fn)(void* context, const char* name, tn_tensor* tensor /* may be NULL */,
                             tn_entry_kind kind);
@@ -1295,6 +1296,12 @@ typedef struct tn_object_api {
   /* One function of an object, in the place of the one before; NULL: none. `self` is lent, until
    * another is set. */
   void (*set_members)(tn_object*, tn_members_fn, void* self);
+  /* Does anyone but the object hold the tensor or child of this name? */
+  int32_t (*is_shared)(const tn_object*, const char* name);
+  /* `object` is from now on what `made` is, of the same kind: its type, options, entries, children and
+   * methods; `made` is left without them. What is the object's own stays: its hooks, whether it trains,
+   * who holds it. Where a pre-hook does this, the forward behind it is the new one's. */
+  tn_status* (*become)(tn_object* object, tn_object* made);
 } tn_object_api;
 
 /* "plugin/1" */

@@ -197,8 +197,9 @@ class Context {
   };
   std::vector<Tensor> saved_;
   std::vector<Shape> outputs_;
-  std::vector<bool> given_;  // of each tensor among the arguments, whether it was not None
-  std::vector<bool> needs_;  // and whether it asks for a gradient
+  std::vector<bool> tensors_;  // of each argument, or each tensor in one, whether it is a tensor
+  std::vector<bool> given_;    // of each tensor among the arguments, whether it was not None
+  std::vector<bool> needs_;    // and whether it asks for a gradient
 };
 
 namespace detail {
@@ -250,7 +251,8 @@ constexpr int forward_arguments() {
 //   auto y = Twice::apply(x);
 // forward runs unrecorded, and gives a Tensor, or a tuple, array or vector of them. backward takes
 // the context and a gradient for each output (or a vector of them; zeros where none came), and
-// gives one for each Tensor argument of forward, null for zero. A result that shows memory that
+// gives one for each Tensor argument of forward, null for zero; or one for each argument, null for
+// those that are no tensors. A result that shows memory that
 // others hold, its input's mostly, is not written in place: that is an Error, and so is a backward
 // through it after a write to that memory.
 template <typename Derived>
@@ -311,7 +313,13 @@ class Function {
       ~Drop() { delete state; }
     } drop{state};
     std::vector<tenon::Tensor> inputs;
-    (note_input(inputs, args), ...);
+    const auto note = [&](const auto& arg) {
+      const size_t before = inputs.size();
+      note_input(inputs, arg);
+      state->tensors_.insert(state->tensors_.end(), inputs.size() - before, true);
+      if (!kHasTensors<std::remove_cvref_t<decltype(arg)>>) state->tensors_.push_back(false);
+    };
+    (note(args), ...);
     for (const auto& input : inputs) {
       state->given_.push_back(input.defined());
       state->needs_.push_back(input.defined() && grad_enabled() && input.requires_grad());
@@ -357,6 +365,18 @@ class Function {
       auto result = call_backward(state, in);
       std::vector<tenon::Tensor> given;
       each_tensor(result, [&](const tenon::Tensor& t) { given.push_back(t); });
+      // As in PyTorch None may stand for each argument that is no tensor.
+      if (given.size() == state.tensors_.size()) {
+        size_t i = 0;
+        std::erase_if(given, [&](const tenon::Tensor& t) {
+          const size_t at = i++;
+          if (!state.tensors_[at] && t.defined()) {
+            fail(detail::joined({name(), ": backward gives a gradient for argument ",
+                                 std::to_string(at), " of forward, which is no tensor"}));
+          }
+          return !state.tensors_[at];
+        });
+      }
       // The gradient of an argument that was None is left out by some, a null by others.
       if (given.size() == state.given_.size()) {
         size_t i = 0;
@@ -395,6 +415,12 @@ class Function {
     NoGrad guard;
     return prim::reshape(input, input.sizes());
   }
+  template <typename T>
+  static constexpr bool kHasTensors = detail::TensorLike<T> || std::is_same_v<T, Tensors> ||
+                                      requires(T arg) {
+    requires detail::TensorLike<decltype(*arg)>;
+  }
+  || requires(T arg) { requires detail::TensorLike<decltype(*arg.begin())>; };
   template <typename T>
   static void note_input(std::vector<tenon::Tensor>& inputs, const T& arg) {
     if constexpr (detail::TensorLike<T>) {

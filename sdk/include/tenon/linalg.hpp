@@ -304,9 +304,13 @@ struct PinvOptions {
   bool hermitian = false;
 };
 inline Tensor pinv(const Tensor& a, const PinvOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.pinv">, {a, options.atol, options.rtol, options.hermitian}); }
+template <detail::Placed<std::optional<Float>> P>
+Tensor pinv(const Tensor& a, const P& atol, std::optional<Float> rtol = {}, Bool hermitian = false) { return detail::call<Tensor>(detail::op<"linalg.pinv">, {a, std::optional<Float>(atol), rtol, bool(hermitian)}); }
 // How many singular values of a [.., m, n] count as more than 0, by the tolerances of pinv.
 using MatrixRankOptions = PinvOptions;
 inline Tensor matrix_rank(const Tensor& a, const MatrixRankOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.matrix_rank">, {a, options.atol, options.rtol, options.hermitian}); }
+template <detail::Placed<std::optional<Float>> P>
+Tensor matrix_rank(const Tensor& a, const P& atol, std::optional<Float> rtol = {}, Bool hermitian = false) { return detail::call<Tensor>(detail::op<"linalg.matrix_rank">, {a, std::optional<Float>(atol), rtol, bool(hermitian)}); }
 // The condition numbers of a [.., m, n]: for None and 2 the quotient of the greatest and the least
 // singular value, its inverse for -2; for 1, -1, inf and -inf the norm of a times that of its
 // inverse, inf where there is none.
@@ -326,6 +330,8 @@ struct MatrixNormOptions {
   bool keepdim = false;
 };
 inline Tensor matrix_norm(const Tensor& a, const MatrixNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.matrix_norm">, {a, options.ord, options.dim, options.keepdim}); }
+template <detail::Placed<std::optional<Float>> P>
+Tensor matrix_norm(const Tensor& a, const P& ord, Ints dim = {-2, -1}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"linalg.matrix_norm">, {a, std::optional<Float>(ord), dim, bool(keepdim)}); }
 // (sum |x|^ord)^(1/ord) over dim, or over all where dim is empty. inf: the largest |x|, -inf the
 // least; 0: how many are not 0. With a dtype: of x as that dtype.
 struct VectorNormOptions {
@@ -336,6 +342,8 @@ struct VectorNormOptions {
   Dtype dtype = {};
 };
 inline Tensor vector_norm(const Tensor& x, const VectorNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.vector_norm">, {x, options.ord, options.dim, options.keepdim, options.dtype}); }
+template <detail::Placed<Float> P>
+Tensor vector_norm(const Tensor& x, const P& ord, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"linalg.vector_norm">, {x, Float(ord), dim, bool(keepdim), dtype}); }
 // vector_norm(a, ord) over one dimension dim, matrix_norm(a, ord) over two. Where dim is empty: of
 // a of 1 or 2 dimensions. ord None: the root of the sum of squares, over all where dim is empty.
 // With a dtype: of a as that dtype.
@@ -347,6 +355,8 @@ struct NormOptions {
   Dtype dtype = {};
 };
 inline Tensor norm(const Tensor& a, const NormOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.norm">, {a, options.ord, options.dim, options.keepdim, options.dtype}); }
+template <detail::Placed<std::optional<Float>> P>
+Tensor norm(const Tensor& a, const P& ord, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"linalg.norm">, {a, std::optional<Float>(ord), dim, bool(keepdim), dtype}); }
 // The sum of the singular values of the matrices of the two dimensions.
 inline Tensor nuclear_norm(const Tensor& a, Ints dim = {-2, -1}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"linalg.nuclear_norm">, {a, dim, keepdim}); }
 struct NuclearNormOptions {
@@ -399,6 +409,8 @@ struct SvdLowrankOptions {
   Tensor M = {};
 };
 inline results::USV svd_lowrank(const Tensor& a, const SvdLowrankOptions& options = {}) { return detail::call<results::USV>(detail::op<"linalg.svd_lowrank">, {a, options.q, options.niter, options.M}); }
+template <detail::Placed<Int> P>
+results::USV svd_lowrank(const Tensor& a, const P& q, Int niter = 2, const Tensor& M = {}) { return detail::call<results::USV>(detail::op<"linalg.svd_lowrank">, {a, Int(q), niter, M}); }
 // svd_lowrank of a [.., m, n] without the means of its columns, or of a as it is without center:
 // the columns of v are the principal directions of m samples. q None: 6, or the smaller of m and n.
 struct PcaLowrankOptions {
@@ -408,6 +420,8 @@ struct PcaLowrankOptions {
   Int niter = 2;
 };
 inline results::USV pca_lowrank(const Tensor& a, const PcaLowrankOptions& options = {}) { return detail::call<results::USV>(detail::op<"linalg.pca_lowrank">, {a, options.q, options.center, options.niter}); }
+template <detail::Placed<std::optional<Int>> P>
+results::USV pca_lowrank(const Tensor& a, const P& q, Bool center = true, Int niter = 2) { return detail::call<results::USV>(detail::op<"linalg.pca_lowrank">, {a, std::optional<Int>(q), bool(center), niter}); }
 
 }  // namespace linalg
 }  // namespace v0

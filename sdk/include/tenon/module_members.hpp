@@ -35,7 +35,7 @@ inline constexpr uint64_t kMadeMark = 0x4d6164654d6f6475;
 template <typename T>
 struct DestroyModule {
   void operator()(T* module) const {
-    module->~T();
+    module->T::~T();
     ::operator delete(static_cast<void*>(module), std::align_val_t(alignof(T)));
   }
 };
@@ -95,7 +95,7 @@ class ModuleMembers {
     other.entries_are_read();
     for (const Place* place = other.places_; place; place = place->next) {
       char* const member = begin_ + (place->member - other.begin_);
-      if (!place_of(place->name.c_str()) && !is_taken(member))
+      if (place->member && !place_of(place->name.c_str()) && !is_taken(member))
         add(place->name.c_str(), member, place->is_child);
     }
   }
@@ -104,7 +104,8 @@ class ModuleMembers {
   struct Place {
     Place* next;
     std::string name;
-    char* member;  // an Object or a Tensor
+    char*
+        member;  // an Object or a Tensor; NULL: nobody has it but the module, which asks by its name
     bool is_child;
     bool is_computed = false;
     const void* last = nullptr;  // what it held when it and the entry were last brought together
@@ -112,6 +113,7 @@ class ModuleMembers {
     Object& child() const { return *reinterpret_cast<Object*>(member); }
     Tensor& tensor() const { return *reinterpret_cast<Tensor*>(member); }
     const void* held() const {
+      if (!member) return last;
       return is_child ? static_cast<const void*>(child().get()) : tensor().get();
     }
   };
@@ -137,7 +139,8 @@ class ModuleMembers {
     return to_status([&] {
       members.entries_are_read();
       const Place* const place = members.place_of(args[0].as.string);
-      results[0] = to_value(place && members.entry_of(*place).handle == place->held());
+      results[0] =
+          to_value(place && (!place->member || members.entry_of(*place).handle == place->held()));
     });
   }
 
@@ -176,10 +179,8 @@ class ModuleMembers {
 
   void entry_was_set(const char* name) {
     Place* const place = place_of(name);
-    if (!place) {
-      is_new_ = true;  // the program is about to assign it to a member
-      return;
-    }
+    if (!place) is_new_ = true;  // the program is about to assign it to a member
+    if (!place || !place->member) return;
     const Busy busy(busy_);
     const Entry entry = entry_of(*place);
     place->is_computed = entry.kind == TN_ENTRY_COMPUTED;
@@ -242,12 +243,14 @@ class ModuleMembers {
     places_ = new Place{places_, name, member, is_child};
     places_->last = places_->held();
   }
-  // Where two names have one tensor, the first of them has the first member.
+  // Where two names have one tensor, the first of them has the first member. What nobody else holds
+  // has none.
   void find_place(const char* name, const void* handle, bool is_child) {
     if (!handle || place_of(name)) return;
     for (size_t at = 0; at < bytes_; at += sizeof(void*)) {
       if (word(at) == handle && !is_taken(begin_ + at)) return add(name, begin_ + at, is_child);
     }
+    if (!api.object->is_shared(object_, name)) add(name, nullptr, is_child);
   }
   void find_places() {
     struct Finding {
@@ -263,8 +266,8 @@ class ModuleMembers {
     std::string name;
     const Object object = Object::borrow(object_);
     for (uint32_t i = 0; i < object.n_children(); ++i) {
-      const Object child = object.child_at(i, &name);
-      find_place(name.c_str(), child.get(), true);
+      const void* const child = object.child_at(i, &name).get();  // which this does not hold
+      find_place(name.c_str(), child, true);
     }
   }
 

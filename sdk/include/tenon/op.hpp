@@ -111,6 +111,12 @@ inline const tn_value* values_of(std::initializer_list<Argument> args) {
   return reinterpret_cast<const tn_value*>(args.begin());
 }
 
+// A new tensor, which asks for its gradient where it is to.
+inline Tensor asking(Tensor made, bool requires_grad) {
+  if (requires_grad) made.requires_grad_();
+  return made;
+}
+
 template <typename R>
 R call(const OpRef& op, std::initializer_list<Argument> args) {
   tn_value results[Results<R>::count + 1];

@@ -84,6 +84,10 @@ class Tensor : public detail::TensorMethods {
     if (held_) detail::known_host()->tensor_retain(held_);
   }
   constexpr Tensor(Tensor&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+  // None where there is none: an optional argument of a forward goes on to ops as it is.
+  template <std::same_as<std::optional<Tensor>> O>
+  Tensor(const O& tensor) noexcept
+      : held_(tensor.has_value() ? borrow(tensor->held_).release() : nullptr) {}
   // To variables only: x[0] = y is Indexed's, and x.grad() = y would change nothing.
   Tensor& operator=(const Tensor& other) & noexcept {
     Tensor copy(other);
@@ -309,6 +313,16 @@ class Tensor : public detail::TensorMethods {
                                 bool include_self = true) const;
   const Tensor& index_reduce_(Int dim, const Tensor& index, const Tensor& source, TextRef reduce,
                               bool include_self = true) const;
+  template <std::same_as<ScatterReduceOptions> O = ScatterReduceOptions>
+  const Tensor& scatter_reduce_(Int dim, const Tensor& index, const Tensor& src, TextRef reduce,
+                                const O& options) const {
+    return scatter_reduce_(dim, index, src, reduce, options.include_self);
+  }
+  template <std::same_as<ScatterReduceOptions> O = ScatterReduceOptions>
+  const Tensor& index_reduce_(Int dim, const Tensor& index, const Tensor& source, TextRef reduce,
+                              const O& options) const {
+    return index_reduce_(dim, index, source, reduce, options.include_self);
+  }
   const Tensor& cumsum_(Int dim) const;
   const Tensor& cumprod_(Int dim) const;
   const Tensor& tril_(Int diagonal = 0) const;
@@ -325,6 +339,8 @@ class Tensor : public detail::TensorMethods {
   Tensor mT() const;                            // the last two dimensions swapped
   Tensor clip(Operand min, Operand max) const;  // clamp
   const Tensor& clip_(Operand min, Operand max) const;
+  Tensor half() const { return to(float16); }
+  Tensor moveaxis(Ints source, Ints destination) const;  // movedim
   Tensor swapaxes(Int axis0, Int axis1) const;
   Tensor swapdims(Int dim0, Int dim1) const;
   Tensor ravel() const;

@@ -167,7 +167,8 @@ namespace detail {
 
 // A Tensor, x[0], and what else becomes a Tensor by itself.
 template <typename T>
-concept TensorLike = std::is_convertible_v<T, Tensor>;
+concept TensorLike = std::is_convertible_v<T, Tensor> &&
+    !std::is_same_v<std::remove_cvref_t<T>, std::optional<Tensor>>;
 // What is one already, or has nothing to do with tensors, stays as it is; std::vector{x[0], x[1]}
 // becomes a vector of tensors.
 template <typename T>

@@ -129,6 +129,11 @@ inline Tensor trunc_normal_(const Tensor& t, const TruncNormalOptions& options =
   t.detach().copy_(values);
   return t;
 }
+template <detail::Placed<Float> P>
+Tensor trunc_normal_(const Tensor& t, const P& mean, Float std = 1.0, Float a = -2.0,
+                     Float b = 2.0) {
+  return init::trunc_normal_(t, {.mean = mean, .std = std, .a = a, .b = b});
+}
 
 // Ones on the diagonal of a matrix, zeros elsewhere.
 inline Tensor eye_(const Tensor& t) {
@@ -194,6 +199,18 @@ inline Tensor kaiming_uniform_(const Tensor& t, const KaimingOptions& options = 
 }
 inline Tensor kaiming_normal_(const Tensor& t, const KaimingOptions& options = {}) {
   return init::normal_(t, 0.0, detail::kaiming_std("kaiming_normal_", t, options));
+}
+template <detail::Placed<Float> P>
+Tensor kaiming_uniform_(const Tensor& t, const P& a, TextRef mode = "fan_in",
+                        TextRef nonlinearity = "leaky_relu") {
+  return init::kaiming_uniform_(
+      t, {.a = a, .mode = mode.c_str(), .nonlinearity = nonlinearity.c_str()});
+}
+template <detail::Placed<Float> P>
+Tensor kaiming_normal_(const Tensor& t, const P& a, TextRef mode = "fan_in",
+                       TextRef nonlinearity = "leaky_relu") {
+  return init::kaiming_normal_(
+      t, {.a = a, .mode = mode.c_str(), .nonlinearity = nonlinearity.c_str()});
 }
 
 // Saxe et al., 2014: rows, or where these are more the columns, that are orthogonal and of length

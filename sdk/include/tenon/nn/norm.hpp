@@ -29,14 +29,38 @@ struct BatchNorm1dOptions {
 inline Object BatchNorm1d(Int num_features, const BatchNorm1dOptions& options = {}) { return Object::create("BatchNorm1d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
 template <detail::Placed<Float> P>
 Object BatchNorm1d(Int num_features, const P& eps, std::optional<Float> momentum = 0.1, Bool affine = true, Bool track_running_stats = true) { return Object::create("BatchNorm1d", {num_features, Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
+// BatchNorm1d that takes num_features from its first input, and becomes one with it, on its device.
+// Before that it has no parameters.
+using LazyBatchNorm1dOptions = BatchNorm1dOptions;
+inline Object LazyBatchNorm1d(const LazyBatchNorm1dOptions& options = {}) { return Object::create("LazyBatchNorm1d", {options.eps, options.momentum, options.affine, options.track_running_stats}); }
+template <detail::Placed<Float> P>
+Object LazyBatchNorm1d(const P& eps, std::optional<Float> momentum = 0.1, Bool affine = true, Bool track_running_stats = true) { return Object::create("LazyBatchNorm1d", {Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
+// x [n, num_features, ..], normalized for each channel: in training by the batch, else by running
+// values, which follow the batches by momentum, or as means of all where it is None. weight is 1
+// and bias 0 at first. Ioffe & Szegedy, arXiv:1502.03167.
 using BatchNorm2dOptions = BatchNorm1dOptions;
 inline Object BatchNorm2d(Int num_features, const BatchNorm2dOptions& options = {}) { return Object::create("BatchNorm2d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
 template <detail::Placed<Float> P>
 Object BatchNorm2d(Int num_features, const P& eps, std::optional<Float> momentum = 0.1, Bool affine = true, Bool track_running_stats = true) { return Object::create("BatchNorm2d", {num_features, Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
+// BatchNorm2d that takes num_features from its first input, and becomes one with it, on its device.
+// Before that it has no parameters.
+using LazyBatchNorm2dOptions = BatchNorm1dOptions;
+inline Object LazyBatchNorm2d(const LazyBatchNorm2dOptions& options = {}) { return Object::create("LazyBatchNorm2d", {options.eps, options.momentum, options.affine, options.track_running_stats}); }
+template <detail::Placed<Float> P>
+Object LazyBatchNorm2d(const P& eps, std::optional<Float> momentum = 0.1, Bool affine = true, Bool track_running_stats = true) { return Object::create("LazyBatchNorm2d", {Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
+// x [n, num_features, ..], normalized for each channel: in training by the batch, else by running
+// values, which follow the batches by momentum, or as means of all where it is None. weight is 1
+// and bias 0 at first. Ioffe & Szegedy, arXiv:1502.03167.
 using BatchNorm3dOptions = BatchNorm1dOptions;
 inline Object BatchNorm3d(Int num_features, const BatchNorm3dOptions& options = {}) { return Object::create("BatchNorm3d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
 template <detail::Placed<Float> P>
 Object BatchNorm3d(Int num_features, const P& eps, std::optional<Float> momentum = 0.1, Bool affine = true, Bool track_running_stats = true) { return Object::create("BatchNorm3d", {num_features, Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
+// BatchNorm3d that takes num_features from its first input, and becomes one with it, on its device.
+// Before that it has no parameters.
+using LazyBatchNorm3dOptions = BatchNorm1dOptions;
+inline Object LazyBatchNorm3d(const LazyBatchNorm3dOptions& options = {}) { return Object::create("LazyBatchNorm3d", {options.eps, options.momentum, options.affine, options.track_running_stats}); }
+template <detail::Placed<Float> P>
+Object LazyBatchNorm3d(const P& eps, std::optional<Float> momentum = 0.1, Bool affine = true, Bool track_running_stats = true) { return Object::create("LazyBatchNorm3d", {Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
 // x [n, num_features, ..], or without n, normalized for each sample and channel, or by running
 // values in evaluation where they are tracked. Ulyanov et al., arXiv:1607.08022.
 struct InstanceNorm1dOptions {
@@ -49,14 +73,36 @@ struct InstanceNorm1dOptions {
 inline Object InstanceNorm1d(Int num_features, const InstanceNorm1dOptions& options = {}) { return Object::create("InstanceNorm1d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
 template <detail::Placed<Float> P>
 Object InstanceNorm1d(Int num_features, const P& eps, Float momentum = 0.1, Bool affine = false, Bool track_running_stats = false) { return Object::create("InstanceNorm1d", {num_features, Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
+// InstanceNorm1d that takes num_features from its first input, and becomes one with it, on its
+// device. Before that it has no parameters.
+using LazyInstanceNorm1dOptions = InstanceNorm1dOptions;
+inline Object LazyInstanceNorm1d(const LazyInstanceNorm1dOptions& options = {}) { return Object::create("LazyInstanceNorm1d", {options.eps, options.momentum, options.affine, options.track_running_stats}); }
+template <detail::Placed<Float> P>
+Object LazyInstanceNorm1d(const P& eps, Float momentum = 0.1, Bool affine = false, Bool track_running_stats = false) { return Object::create("LazyInstanceNorm1d", {Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
+// x [n, num_features, ..], or without n, normalized for each sample and channel, or by running
+// values in evaluation where they are tracked. Ulyanov et al., arXiv:1607.08022.
 using InstanceNorm2dOptions = InstanceNorm1dOptions;
 inline Object InstanceNorm2d(Int num_features, const InstanceNorm2dOptions& options = {}) { return Object::create("InstanceNorm2d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
 template <detail::Placed<Float> P>
 Object InstanceNorm2d(Int num_features, const P& eps, Float momentum = 0.1, Bool affine = false, Bool track_running_stats = false) { return Object::create("InstanceNorm2d", {num_features, Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
+// InstanceNorm2d that takes num_features from its first input, and becomes one with it, on its
+// device. Before that it has no parameters.
+using LazyInstanceNorm2dOptions = InstanceNorm1dOptions;
+inline Object LazyInstanceNorm2d(const LazyInstanceNorm2dOptions& options = {}) { return Object::create("LazyInstanceNorm2d", {options.eps, options.momentum, options.affine, options.track_running_stats}); }
+template <detail::Placed<Float> P>
+Object LazyInstanceNorm2d(const P& eps, Float momentum = 0.1, Bool affine = false, Bool track_running_stats = false) { return Object::create("LazyInstanceNorm2d", {Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
+// x [n, num_features, ..], or without n, normalized for each sample and channel, or by running
+// values in evaluation where they are tracked. Ulyanov et al., arXiv:1607.08022.
 using InstanceNorm3dOptions = InstanceNorm1dOptions;
 inline Object InstanceNorm3d(Int num_features, const InstanceNorm3dOptions& options = {}) { return Object::create("InstanceNorm3d", {num_features, options.eps, options.momentum, options.affine, options.track_running_stats}); }
 template <detail::Placed<Float> P>
 Object InstanceNorm3d(Int num_features, const P& eps, Float momentum = 0.1, Bool affine = false, Bool track_running_stats = false) { return Object::create("InstanceNorm3d", {num_features, Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
+// InstanceNorm3d that takes num_features from its first input, and becomes one with it, on its
+// device. Before that it has no parameters.
+using LazyInstanceNorm3dOptions = InstanceNorm1dOptions;
+inline Object LazyInstanceNorm3d(const LazyInstanceNorm3dOptions& options = {}) { return Object::create("LazyInstanceNorm3d", {options.eps, options.momentum, options.affine, options.track_running_stats}); }
+template <detail::Placed<Float> P>
+Object LazyInstanceNorm3d(const P& eps, Float momentum = 0.1, Bool affine = false, Bool track_running_stats = false) { return Object::create("LazyInstanceNorm3d", {Float(eps), momentum, bool(affine), bool(track_running_stats)}); }
 // x / sqrt(mean(x * x) + eps) over the last dimensions, which are normalized_shape, times weight, 1
 // at first. eps None: of the dtype. Zhang & Sennrich, arXiv:1910.07467.
 struct RMSNormOptions {

@@ -42,13 +42,24 @@ inline std::vector<OwnEntry> own_entries(const Object& object) {
   return seen_entries(object, api.object->visit_own);
 }
 
+// Where an entry is of this kind its tensor is not there.
+inline void expect_made(const Object& object, std::string_view path, tn_entry_kind kind) {
+  if (kind != TN_ENTRY_LATER) [[likely]]
+    return;
+  fail(joined({object.type_name(), ": '", path,
+               "' is made by the first forward, and there was none yet: call the module with an "
+               "input first"}));
+}
+
 }  // namespace detail
 
 inline NamedTensors Object::entries(uint32_t kinds) const {
   checked();
   NamedTensors list;
-  for (auto& [name, tensor, kind] : detail::seen_entries(*this, detail::api.object->visit))
+  for (auto& [name, tensor, kind] : detail::seen_entries(*this, detail::api.object->visit)) {
+    if (kinds == 1u << TN_ENTRY_PARAMETER) detail::expect_made(*this, name, kind);
     if (tensor.defined() && (kinds >> kind & 1)) list.emplace_back(name, tensor);
+  }
   return list;
 }
 inline NamedTensors Object::named_parameters() const {
@@ -76,6 +87,7 @@ inline NamedTensors Object::state_dict() const {
   const auto walk = [&](const auto& again, const Object& object,
                         const std::string& prefix) -> void {
     for (const auto& [name, tensor, kind] : detail::own_entries(object)) {
+      detail::expect_made(*this, prefix + name, kind);
       if (tensor.defined() && kind != TN_ENTRY_UNSAVED)
         list.emplace_back(prefix + name, tensor.detach());
     }

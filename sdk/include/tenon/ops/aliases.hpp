@@ -50,9 +50,11 @@ inline Tensor moveaxis(const Tensor& x, Ints source, Ints destination) { return 
 inline Tensor swapaxes(const Tensor& x, Int axis0, Int axis1) { return transpose(x, axis0, axis1); }
 inline Tensor swapdims(const Tensor& x, Int dim0, Int dim1) { return transpose(x, dim0, dim1); }
 inline Tensor ravel(const Tensor& x) { return x.flatten(); }
+inline Tensor Tensor::moveaxis(Ints source, Ints destination) const { return movedim(source, destination); }
 inline Tensor Tensor::swapaxes(Int axis0, Int axis1) const { return transpose(axis0, axis1); }
 inline Tensor Tensor::swapdims(Int dim0, Int dim1) const { return transpose(dim0, dim1); }
 inline Tensor Tensor::ravel() const { return flatten(); }
+inline Tensor trapz(const Tensor& y, const Tensor& x = {}, const TrapezoidOptions& options = {}) { return trapezoid(y, x, options); }
 inline Tensor argwhere(const Tensor& x) { return nonzero(x); }
 inline Tensor msort(const Tensor& x) { return sort(x, 0).values(); }
 inline Tensor concat(const Tensors& xs, Int dim = 0) { return cat(xs, dim); }

@@ -27,6 +27,8 @@ struct ScaledDotProductAttentionOptions {
   bool enable_gqa = false;
 };
 inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask = {}, const ScaledDotProductAttentionOptions& options = {}) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, {query, key, value, detail::one_of("scaled_dot_product_attention", "attn_mask", attn_mask, options.attn_mask), options.dropout_p, options.is_causal, options.scale, options.enable_gqa}); }
+template <detail::Placed<Float> P>
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask, const P& dropout_p, Bool is_causal = false, std::optional<Float> scale = {}, Bool enable_gqa = false) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, {query, key, value, attn_mask, Float(dropout_p), bool(is_causal), scale, bool(enable_gqa)}); }
 template <std::same_as<ScaledDotProductAttentionOptions> O = ScaledDotProductAttentionOptions>
 inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const O& options) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, {query, key, value, options.attn_mask, options.dropout_p, options.is_causal, options.scale, options.enable_gqa}); }
 // x [.., n, d] turned by angles, whose cos and sin are [.., n, d / 2] or fewer: halves, or

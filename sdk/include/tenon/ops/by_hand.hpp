@@ -142,6 +142,9 @@ std::array<Tensor, 3> meshgrid(const Tensor& a, const Tensor& b, const Tensor& c
 // The indices of what is not 0, a tensor for each dimension. Waits for the device.
 inline std::vector<Tensor> where(const Tensor& condition) { return unbind(nonzero(condition.dim() == 0 ? condition.reshape({1}) : condition), 1); }
 
+template <size_t N>
+std::array<Tensor, N> where(const Tensor& condition) { return unpack<N>(where(condition), "where"); }
+
 // Each slice along `dim`, or each element in a row, as often as `repeats` says: for all of them, or int64 [n]. A list is waited for.
 inline Tensor repeat_interleave(const Tensor& x, Int repeats, std::optional<Int> dim = {}) {
   if (!dim) return repeat_interleave(x.flatten(), repeats, 0);

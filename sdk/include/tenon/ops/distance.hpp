@@ -32,6 +32,8 @@ struct PairwiseDistanceOptions {
   bool keepdim = false;
 };
 inline Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const PairwiseDistanceOptions& options = {}) { return detail::call<Tensor>(detail::op<"pairwise_distance">, {x1, x2, options.p, options.eps, options.keepdim}); }
+template <detail::Placed<Float> P>
+Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const P& p, Float eps = 1e-06, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"pairwise_distance">, {x1, x2, Float(p), eps, bool(keepdim)}); }
 // The p-norm of the difference of each row of x1 [.., n, size] and each of x2 [.., m, size], [..,
 // n, m]. compute_mode: with p = 2 by a product of matrices where there are more than 25 rows,
 // always (use_mm_for_euclid_dist) or never (donot_use_mm_for_euclid_dist).
@@ -65,6 +67,8 @@ struct NormalizeOptions {
   Float eps = 1e-12;
 };
 inline Tensor normalize(const Tensor& x, const NormalizeOptions& options = {}) { return detail::call<Tensor>(detail::op<"normalize">, {x, options.p, options.dim, options.eps}); }
+template <detail::Placed<Float> P>
+Tensor normalize(const Tensor& x, const P& p, Int dim = 1, Float eps = 1e-12) { return detail::call<Tensor>(detail::op<"normalize">, {x, Float(p), dim, eps}); }
 // x [n, channels, ..] / (k + alpha * m)^beta, where m is the mean of x * x over size neighbouring
 // channels; beyond the first and the last are zeros. Krizhevsky et al., 2012.
 struct LocalResponseNormOptions {
@@ -74,6 +78,8 @@ struct LocalResponseNormOptions {
   Float k = 1.0;
 };
 inline Tensor local_response_norm(const Tensor& x, Int size, const LocalResponseNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"local_response_norm">, {x, size, options.alpha, options.beta, options.k}); }
+template <detail::Placed<Float> P>
+Tensor local_response_norm(const Tensor& x, Int size, const P& alpha, Float beta = 0.75, Float k = 1.0) { return detail::call<Tensor>(detail::op<"local_response_norm">, {x, size, Float(alpha), beta, k}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -93,6 +93,8 @@ struct EmbeddingBagOptions {
   bool scale_grad_by_freq = false;
 };
 inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets = {}, const EmbeddingBagOptions& options = {}) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, detail::one_of("embedding_bag", "offsets", offsets, options.offsets), options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse, options.scale_grad_by_freq}); }
+template <detail::Placed<TextRef> P>
+Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets, const P& mode, const Tensor& per_sample_weights = {}, Bool include_last_offset = false, std::optional<Int> padding_idx = {}, Bool sparse = false, Bool scale_grad_by_freq = false) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, offsets, TextRef(mode), per_sample_weights, bool(include_last_offset), padding_idx, bool(sparse), bool(scale_grad_by_freq)}); }
 template <std::same_as<EmbeddingBagOptions> O = EmbeddingBagOptions>
 inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const O& options) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, options.offsets, options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse, options.scale_grad_by_freq}); }
 // index [..] to int64 [.., num_classes], 1 at its class. num_classes -1: one more than the largest

@@ -70,6 +70,8 @@ struct BinaryCrossEntropyWithLogitsOptions {
   Tensor pos_weight = {};
 };
 inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const BinaryCrossEntropyWithLogitsOptions& options = {}) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, {input, target, detail::one_of("binary_cross_entropy_with_logits", "weight", weight, options.weight), options.reduction, options.pos_weight}); }
+template <detail::Placed<TextRef> P>
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight, const P& reduction, const Tensor& pos_weight = {}) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, {input, target, weight, TextRef(reduction), pos_weight}); }
 template <std::same_as<BinaryCrossEntropyWithLogitsOptions> O = BinaryCrossEntropyWithLogitsOptions>
 inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, {input, target, options.weight, options.reduction, options.pos_weight}); }
 // target * (log(target) - input), where input is log-probabilities, and target too with log_target.
@@ -91,6 +93,8 @@ struct NllLossOptions {
   std::string reduction = "mean";
 };
 inline Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const NllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"nll_loss">, {input, target, detail::one_of("nll_loss", "weight", weight, options.weight), options.ignore_index, options.reduction}); }
+template <detail::Placed<Int> P>
+Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight, const P& ignore_index, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"nll_loss">, {input, target, weight, Int(ignore_index), reduction}); }
 template <std::same_as<NllLossOptions> O = NllLossOptions>
 inline Tensor nll_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"nll_loss">, {input, target, options.weight, options.ignore_index, options.reduction}); }
 // nll_loss of log_softmax(input): input [n, classes, ..] is logits, target classes [n, ..], or
@@ -103,6 +107,8 @@ struct CrossEntropyOptions {
   Float label_smoothing = 0.0;
 };
 inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const CrossEntropyOptions& options = {}) { return detail::call<Tensor>(detail::op<"cross_entropy">, {input, target, detail::one_of("cross_entropy", "weight", weight, options.weight), options.ignore_index, options.reduction, options.label_smoothing}); }
+template <detail::Placed<Int> P>
+Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight, const P& ignore_index, TextRef reduction = "mean", Float label_smoothing = 0.0) { return detail::call<Tensor>(detail::op<"cross_entropy">, {input, target, weight, Int(ignore_index), reduction, label_smoothing}); }
 template <std::same_as<CrossEntropyOptions> O = CrossEntropyOptions>
 inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"cross_entropy">, {input, target, options.weight, options.ignore_index, options.reduction, options.label_smoothing}); }
 // max(|anchor - positive| - |anchor - negative| + margin, 0), of pairwise_distance; swap: with
@@ -116,6 +122,8 @@ struct TripletMarginLossOptions {
   std::string reduction = "mean";
 };
 inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const TripletMarginLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"triplet_margin_loss">, {anchor, positive, negative, options.margin, options.p, options.eps, options.swap, options.reduction}); }
+template <detail::Placed<Float> P>
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const P& margin, Float p = 2.0, Float eps = 1e-06, Bool swap = false, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"triplet_margin_loss">, {anchor, positive, negative, Float(margin), p, eps, bool(swap), reduction}); }
 // max(-target * (input1 - input2) + margin, 0); target is 1 or -1.
 inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, Float margin = 0.0, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"margin_ranking_loss">, {input1, input2, target, margin, reduction}); }
 struct MarginRankingLossOptions {
@@ -150,6 +158,8 @@ struct MultiMarginLossOptions {
   std::string reduction = "mean";
 };
 inline Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"multi_margin_loss">, {input, target, options.p, options.margin, options.weight, options.reduction}); }
+template <detail::Placed<Int> P>
+Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const P& p, Float margin = 1.0, const Tensor& weight = {}, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"multi_margin_loss">, {input, target, Int(p), margin, weight, reduction}); }
 // The sum over the targets j and all other classes i of max(1 - input[j] + input[i], 0), over the
 // number of classes; target [n, classes] lists classes and ends with -1.
 inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_margin_loss">, {input, target, reduction}); }
@@ -172,6 +182,8 @@ struct PoissonNllLossOptions {
   std::string reduction = "mean";
 };
 inline Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const PoissonNllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"poisson_nll_loss">, {input, target, options.log_input, options.full, options.eps, options.reduction}); }
+template <detail::Placed<bool> P>
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const P& log_input, Bool full = false, Float eps = 1e-08, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"poisson_nll_loss">, {input, target, bool(log_input), bool(full), eps, reduction}); }
 // (log(var) + (input - target)^2 / var) / 2, with var of at least eps; full: with log(2 * pi) / 2.
 // Nix & Weigend, 1994.
 struct GaussianNllLossOptions {
@@ -181,6 +193,8 @@ struct GaussianNllLossOptions {
   std::string reduction = "mean";
 };
 inline Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, const GaussianNllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"gaussian_nll_loss">, {input, target, var, options.full, options.eps, options.reduction}); }
+template <detail::Placed<bool> P>
+Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, const P& full, Float eps = 1e-06, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"gaussian_nll_loss">, {input, target, var, bool(full), eps, reduction}); }
 // -log of the probability of the labels targets [n, labels], or all in one line, given log_probs
 // [t, n, classes]; int64 lengths [n]. mean: over n of each loss over its number of labels;
 // zero_infinity: 0 where there is no path. Graves et al., 2006.
@@ -191,6 +205,8 @@ struct CtcLossOptions {
   bool zero_infinity = false;
 };
 inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, const CtcLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"ctc_loss">, {log_probs, targets, input_lengths, target_lengths, options.blank, options.reduction, options.zero_infinity}); }
+template <detail::Placed<Int> P>
+Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, const P& blank, TextRef reduction = "mean", Bool zero_infinity = false) { return detail::call<Tensor>(detail::op<"ctc_loss">, {log_probs, targets, input_lengths, target_lengths, Int(blank), reduction, bool(zero_infinity)}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -122,6 +122,8 @@ struct MatrixNormOptions {
   bool keepdim = false;
 };
 inline Tensor matrix_norm(const Tensor& x, const MatrixNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"matrix_norm">, {x, options.ord, options.dim, options.keepdim}); }
+template <detail::Placed<std::optional<Float>> P>
+Tensor matrix_norm(const Tensor& x, const P& ord, Ints dim = {-2, -1}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"matrix_norm">, {x, std::optional<Float>(ord), dim, bool(keepdim)}); }
 // The product of all matrices xs, in the order of the fewest multiplications. The first and the
 // last may be vectors.
 inline Tensor multi_dot(const Tensors& xs) { return detail::call<Tensor>(detail::op<"multi_dot">, {xs}); }

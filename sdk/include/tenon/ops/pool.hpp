@@ -25,10 +25,14 @@ struct MaxPool1dOptions {
   bool ceil_mode = false;
 };
 inline Tensor max_pool1d(const Tensor& x, Ints kernel_size, const MaxPool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool1d">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
+template <detail::Placed<Ints> P>
+Tensor max_pool1d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool1d">, {x, kernel_size, Ints(stride), padding, dilation, bool(ceil_mode)}); }
 // max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
 // of x, counted row by row: the first of equal ones.
 using MaxPool1dWithIndicesOptions = MaxPool1dOptions;
 inline results::ValuesIndices max_pool1d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool1dWithIndicesOptions& options = {}) { return detail::call<results::ValuesIndices>(detail::op<"max_pool1d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
+template <detail::Placed<Ints> P>
+results::ValuesIndices max_pool1d_with_indices(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<results::ValuesIndices>(detail::op<"max_pool1d_with_indices">, {x, kernel_size, Ints(stride), padding, dilation, bool(ceil_mode)}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros.
 struct AvgPool1dOptions {
@@ -39,6 +43,8 @@ struct AvgPool1dOptions {
   bool count_include_pad = true;
 };
 inline Tensor avg_pool1d(const Tensor& x, Ints kernel_size, const AvgPool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool1d">, {x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad}); }
+template <detail::Placed<Ints> P>
+Tensor avg_pool1d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true) { return detail::call<Tensor>(detail::op<"avg_pool1d">, {x, kernel_size, Ints(stride), padding, bool(ceil_mode), bool(count_include_pad)}); }
 // The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
 // x has there.
 inline Tensor adaptive_avg_pool1d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool1d">, {x, output_size}); }
@@ -49,10 +55,14 @@ inline Tensor adaptive_max_pool1d(const Tensor& x, Ints output_size) { return de
 // equal largest ones the first has the gradient.
 using MaxPool2dOptions = MaxPool1dOptions;
 inline Tensor max_pool2d(const Tensor& x, Ints kernel_size, const MaxPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool2d">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
+template <detail::Placed<Ints> P>
+Tensor max_pool2d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool2d">, {x, kernel_size, Ints(stride), padding, dilation, bool(ceil_mode)}); }
 // max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
 // of x, counted row by row: the first of equal ones.
 using MaxPool2dWithIndicesOptions = MaxPool1dOptions;
 inline results::ValuesIndices max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool2dWithIndicesOptions& options = {}) { return detail::call<results::ValuesIndices>(detail::op<"max_pool2d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
+template <detail::Placed<Ints> P>
+results::ValuesIndices max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<results::ValuesIndices>(detail::op<"max_pool2d_with_indices">, {x, kernel_size, Ints(stride), padding, dilation, bool(ceil_mode)}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 struct AvgPool2dOptions {
@@ -64,6 +74,8 @@ struct AvgPool2dOptions {
   std::optional<Int> divisor_override = {};
 };
 inline Tensor avg_pool2d(const Tensor& x, Ints kernel_size, const AvgPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool2d">, {x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override}); }
+template <detail::Placed<Ints> P>
+Tensor avg_pool2d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true, std::optional<Int> divisor_override = {}) { return detail::call<Tensor>(detail::op<"avg_pool2d">, {x, kernel_size, Ints(stride), padding, bool(ceil_mode), bool(count_include_pad), divisor_override}); }
 // The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
 // x has there.
 inline Tensor adaptive_avg_pool2d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool2d">, {x, output_size}); }
@@ -74,14 +86,20 @@ inline Tensor adaptive_max_pool2d(const Tensor& x, Ints output_size) { return de
 // equal largest ones the first has the gradient.
 using MaxPool3dOptions = MaxPool1dOptions;
 inline Tensor max_pool3d(const Tensor& x, Ints kernel_size, const MaxPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool3d">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
+template <detail::Placed<Ints> P>
+Tensor max_pool3d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool3d">, {x, kernel_size, Ints(stride), padding, dilation, bool(ceil_mode)}); }
 // max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
 // of x, counted row by row: the first of equal ones.
 using MaxPool3dWithIndicesOptions = MaxPool1dOptions;
 inline results::ValuesIndices max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool3dWithIndicesOptions& options = {}) { return detail::call<results::ValuesIndices>(detail::op<"max_pool3d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
+template <detail::Placed<Ints> P>
+results::ValuesIndices max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<results::ValuesIndices>(detail::op<"max_pool3d_with_indices">, {x, kernel_size, Ints(stride), padding, dilation, bool(ceil_mode)}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 using AvgPool3dOptions = AvgPool2dOptions;
 inline Tensor avg_pool3d(const Tensor& x, Ints kernel_size, const AvgPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool3d">, {x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override}); }
+template <detail::Placed<Ints> P>
+Tensor avg_pool3d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true, std::optional<Int> divisor_override = {}) { return detail::call<Tensor>(detail::op<"avg_pool3d">, {x, kernel_size, Ints(stride), padding, bool(ceil_mode), bool(count_include_pad), divisor_override}); }
 // The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
 // x has there.
 inline Tensor adaptive_avg_pool3d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool3d">, {x, output_size}); }
@@ -102,10 +120,16 @@ struct MaxUnpool1dOptions {
   KeptInts output_size = {};
 };
 inline Tensor max_unpool1d(const Tensor& x, const Tensor& indices, Ints kernel_size, const MaxUnpool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_unpool1d">, {x, indices, kernel_size, options.stride, options.padding, options.output_size}); }
+template <detail::Placed<Ints> P>
+Tensor max_unpool1d(const Tensor& x, const Tensor& indices, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_size = {}) { return detail::call<Tensor>(detail::op<"max_unpool1d">, {x, indices, kernel_size, Ints(stride), padding, output_size}); }
 using MaxUnpool2dOptions = MaxUnpool1dOptions;
 inline Tensor max_unpool2d(const Tensor& x, const Tensor& indices, Ints kernel_size, const MaxUnpool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_unpool2d">, {x, indices, kernel_size, options.stride, options.padding, options.output_size}); }
+template <detail::Placed<Ints> P>
+Tensor max_unpool2d(const Tensor& x, const Tensor& indices, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_size = {}) { return detail::call<Tensor>(detail::op<"max_unpool2d">, {x, indices, kernel_size, Ints(stride), padding, output_size}); }
 using MaxUnpool3dOptions = MaxUnpool1dOptions;
 inline Tensor max_unpool3d(const Tensor& x, const Tensor& indices, Ints kernel_size, const MaxUnpool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_unpool3d">, {x, indices, kernel_size, options.stride, options.padding, options.output_size}); }
+template <detail::Placed<Ints> P>
+Tensor max_unpool3d(const Tensor& x, const Tensor& indices, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_size = {}) { return detail::call<Tensor>(detail::op<"max_unpool3d">, {x, indices, kernel_size, Ints(stride), padding, output_size}); }
 // The maxima of overlapping windows of x [n, channels, ..], output_size of them or output_ratio of
 // the size, at drawn places; random_samples [n, channels, dimensions] of 0 to 1 fix these. Graham,
 // arXiv:1412.6071.
@@ -116,19 +140,27 @@ struct FractionalMaxPool2dOptions {
   Tensor random_samples = {};
 };
 inline Tensor fractional_max_pool2d(const Tensor& x, Ints kernel_size, const FractionalMaxPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"fractional_max_pool2d">, {x, kernel_size, options.output_size, options.output_ratio, options.random_samples}); }
+template <detail::Placed<Ints> P>
+Tensor fractional_max_pool2d(const Tensor& x, Ints kernel_size, const P& output_size, Floats output_ratio = {}, const Tensor& random_samples = {}) { return detail::call<Tensor>(detail::op<"fractional_max_pool2d">, {x, kernel_size, Ints(output_size), output_ratio, random_samples}); }
 // fractional_max_pool of the same dimensions, and for each window the int64 index of its maximum in
 // the plane of x, counted row by row.
 using FractionalMaxPool2dWithIndicesOptions = FractionalMaxPool2dOptions;
 inline results::ValuesIndices fractional_max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const FractionalMaxPool2dWithIndicesOptions& options = {}) { return detail::call<results::ValuesIndices>(detail::op<"fractional_max_pool2d_with_indices">, {x, kernel_size, options.output_size, options.output_ratio, options.random_samples}); }
+template <detail::Placed<Ints> P>
+results::ValuesIndices fractional_max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const P& output_size, Floats output_ratio = {}, const Tensor& random_samples = {}) { return detail::call<results::ValuesIndices>(detail::op<"fractional_max_pool2d_with_indices">, {x, kernel_size, Ints(output_size), output_ratio, random_samples}); }
 // The maxima of overlapping windows of x [n, channels, ..], output_size of them or output_ratio of
 // the size, at drawn places; random_samples [n, channels, dimensions] of 0 to 1 fix these. Graham,
 // arXiv:1412.6071.
 using FractionalMaxPool3dOptions = FractionalMaxPool2dOptions;
 inline Tensor fractional_max_pool3d(const Tensor& x, Ints kernel_size, const FractionalMaxPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"fractional_max_pool3d">, {x, kernel_size, options.output_size, options.output_ratio, options.random_samples}); }
+template <detail::Placed<Ints> P>
+Tensor fractional_max_pool3d(const Tensor& x, Ints kernel_size, const P& output_size, Floats output_ratio = {}, const Tensor& random_samples = {}) { return detail::call<Tensor>(detail::op<"fractional_max_pool3d">, {x, kernel_size, Ints(output_size), output_ratio, random_samples}); }
 // fractional_max_pool of the same dimensions, and for each window the int64 index of its maximum in
 // the plane of x, counted row by row.
 using FractionalMaxPool3dWithIndicesOptions = FractionalMaxPool2dOptions;
 inline results::ValuesIndices fractional_max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const FractionalMaxPool3dWithIndicesOptions& options = {}) { return detail::call<results::ValuesIndices>(detail::op<"fractional_max_pool3d_with_indices">, {x, kernel_size, options.output_size, options.output_ratio, options.random_samples}); }
+template <detail::Placed<Ints> P>
+results::ValuesIndices fractional_max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const P& output_size, Floats output_ratio = {}, const Tensor& random_samples = {}) { return detail::call<results::ValuesIndices>(detail::op<"fractional_max_pool3d_with_indices">, {x, kernel_size, Ints(output_size), output_ratio, random_samples}); }
 // The norm of order norm_type of each window of x [n, channels, ..], or without n: the sum of x **
 // norm_type, to the power 1 / norm_type; of inf and -inf the greatest and least |x|. stride empty:
 // kernel_size. What a window of ceil_mode has beyond x counts as its mean. Where the sum is 0, the

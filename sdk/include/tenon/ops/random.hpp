@@ -25,9 +25,10 @@ struct RandOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Dtype dtype = {};
   Device device = {};
+  bool requires_grad = false;
 };
 template <std::same_as<RandOptions> O = RandOptions>
-inline Tensor rand(Ints sizes, const O& options) { return detail::call<Tensor>(detail::op<"rand">, {sizes, options.dtype, options.device}); }
+inline Tensor rand(Ints sizes, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"rand">, {sizes, options.dtype, options.device}), options.requires_grad); }
 // rand of the sizes and device of x, and of its dtype unless said.
 inline Tensor rand_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"rand_like">, {x, dtype}); }
 struct RandLikeOptions {
@@ -43,7 +44,7 @@ template <detail::WholeNumber... N>
 requires(sizeof...(N) > 1) Tensor randn(N... sizes) { return randn(Ints(sizes...)); }
 using RandnOptions = RandOptions;
 template <std::same_as<RandnOptions> O = RandnOptions>
-inline Tensor randn(Ints sizes, const O& options) { return detail::call<Tensor>(detail::op<"randn">, {sizes, options.dtype, options.device}); }
+inline Tensor randn(Ints sizes, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"randn">, {sizes, options.dtype, options.device}), options.requires_grad); }
 // randn of the sizes and device of x, and of its dtype unless said.
 inline Tensor randn_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"randn_like">, {x, dtype}); }
 using RandnLikeOptions = RandLikeOptions;
@@ -53,7 +54,7 @@ inline Tensor randn_like(const Tensor& x, const O& options) { return detail::cal
 inline Tensor randint(Int low, Int high, Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randint">, {low, high, sizes, dtype, device}); }
 using RandintOptions = RandOptions;
 template <std::same_as<RandintOptions> O = RandintOptions>
-inline Tensor randint(Int low, Int high, Ints sizes, const O& options) { return detail::call<Tensor>(detail::op<"randint">, {low, high, sizes, options.dtype, options.device}); }
+inline Tensor randint(Int low, Int high, Ints sizes, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"randint">, {low, high, sizes, options.dtype, options.device}), options.requires_grad); }
 // randint of the sizes and device of x, and of its dtype unless said.
 inline Tensor randint_like(const Tensor& x, Int low, Int high, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"randint_like">, {x, low, high, dtype}); }
 using RandintLikeOptions = RandLikeOptions;
@@ -63,7 +64,7 @@ inline Tensor randint_like(const Tensor& x, Int low, Int high, const O& options)
 inline Tensor randperm(Int n, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randperm">, {n, dtype, device}); }
 using RandpermOptions = RandOptions;
 template <std::same_as<RandpermOptions> O = RandpermOptions>
-inline Tensor randperm(Int n, const O& options) { return detail::call<Tensor>(detail::op<"randperm">, {n, options.dtype, options.device}); }
+inline Tensor randperm(Int n, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"randperm">, {n, options.dtype, options.device}), options.requires_grad); }
 // Indices of x [n] or [rows, n], whose elements are weights: int64 [num_samples] or [rows,
 // num_samples].
 inline Tensor multinomial(const Tensor& x, Int num_samples, bool replacement = false) { return detail::call<Tensor>(detail::op<"multinomial">, {x, num_samples, replacement}); }
@@ -81,9 +82,10 @@ struct UniformOptions {
   Float high = 1.0;
   Dtype dtype = {};
   Device device = {};
+  bool requires_grad = false;
 };
 template <std::same_as<UniformOptions> O = UniformOptions>
-inline Tensor uniform(Ints sizes, const O& options) { return detail::call<Tensor>(detail::op<"uniform">, {sizes, options.low, options.high, options.dtype, options.device}); }
+inline Tensor uniform(Ints sizes, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"uniform">, {sizes, options.low, options.high, options.dtype, options.device}), options.requires_grad); }
 // Writes numbers that are uniform in [from, to) to x.
 inline Tensor uniform_(const Tensor& x, Float from = 0.0, Float to = 1.0) { return detail::call<Tensor>(detail::op<"uniform_">, {x, from, to}); }
 struct UniformInPlaceOptions {
@@ -194,6 +196,8 @@ struct RreluOptions {
   bool training = false;
 };
 inline Tensor rrelu(const Tensor& x, const RreluOptions& options = {}) { return detail::call<Tensor>(detail::op<"rrelu">, {x, options.lower, options.upper, options.training}); }
+template <detail::Placed<Float> P>
+Tensor rrelu(const Tensor& x, const P& lower, Float upper = 0.3333333333333333, Bool training = false) { return detail::call<Tensor>(detail::op<"rrelu">, {x, Float(lower), upper, bool(training)}); }
 // Draws from the categories along dim: softmax of (logits + Gumbel noise) / tau; hard: 1 at the
 // largest and 0 elsewhere, with the gradient of the softmax. eps does nothing, as in PyTorch. Jang
 // et al., arXiv:1611.01144.
@@ -205,6 +209,8 @@ struct GumbelSoftmaxOptions {
   Int dim = -1;
 };
 inline Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxOptions& options = {}) { return detail::call<Tensor>(detail::op<"gumbel_softmax">, {logits, options.tau, options.hard, options.eps, options.dim}); }
+template <detail::Placed<Float> P>
+Tensor gumbel_softmax(const Tensor& logits, const P& tau, Bool hard = false, Float eps = 1e-10, Int dim = -1) { return detail::call<Tensor>(detail::op<"gumbel_softmax">, {logits, Float(tau), bool(hard), eps, dim}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -100,6 +100,8 @@ inline Tensor std(const Tensor& x, const O& options) { return detail::call<Tenso
 // var(x, dim, correction, keepdim) and the mean over the same dimensions.
 using VarMeanOptions = VarOptions;
 inline results::VarMean var_mean(const Tensor& x, const VarMeanOptions& options = {}) { return detail::call<results::VarMean>(detail::op<"var_mean">, {x, options.dim, options.correction, options.keepdim}); }
+template <detail::Placed<Ints> P>
+results::VarMean var_mean(const Tensor& x, const P& dim, Int correction = 1, Bool keepdim = false) { return detail::call<results::VarMean>(detail::op<"var_mean">, {x, Ints(dim), correction, bool(keepdim)}); }
 // (sum |x|^p)^(1/p) over dim, or over all where dim is empty. Infinity: the largest |x|; 0: how
 // many are not 0. With a dtype: of x as that dtype.
 inline Tensor norm(const Tensor& x, Float p = 2.0, Ints dim = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"norm">, {x, p, dim, keepdim, dtype}); }
@@ -205,11 +207,15 @@ struct TrapezoidOptions {
   Int dim = -1;
 };
 inline Tensor trapezoid(const Tensor& y, const Tensor& x = {}, const TrapezoidOptions& options = {}) { return detail::call<Tensor>(detail::op<"trapezoid">, {y, detail::one_of("trapezoid", "x", x, options.x), options.dx, options.dim}); }
+template <detail::Placed<Float> P>
+Tensor trapezoid(const Tensor& y, const Tensor& x, const P& dx, Int dim = -1) { return detail::call<Tensor>(detail::op<"trapezoid">, {y, x, Float(dx), dim}); }
 template <std::same_as<TrapezoidOptions> O = TrapezoidOptions>
 inline Tensor trapezoid(const Tensor& y, const O& options) { return detail::call<Tensor>(detail::op<"trapezoid">, {y, options.x, options.dx, options.dim}); }
 // The integrals of trapezoid up to each place but the first.
 using CumulativeTrapezoidOptions = TrapezoidOptions;
 inline Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x = {}, const CumulativeTrapezoidOptions& options = {}) { return detail::call<Tensor>(detail::op<"cumulative_trapezoid">, {y, detail::one_of("cumulative_trapezoid", "x", x, options.x), options.dx, options.dim}); }
+template <detail::Placed<Float> P>
+Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, const P& dx, Int dim = -1) { return detail::call<Tensor>(detail::op<"cumulative_trapezoid">, {y, x, Float(dx), dim}); }
 template <std::same_as<CumulativeTrapezoidOptions> O = CumulativeTrapezoidOptions>
 inline Tensor cumulative_trapezoid(const Tensor& y, const O& options) { return detail::call<Tensor>(detail::op<"cumulative_trapezoid">, {y, options.x, options.dx, options.dim}); }
 // The derivative of x along each of dim, or along all: by central differences of second order, and
@@ -222,6 +228,8 @@ struct GradientOptions {
   Int edge_order = 1;
 };
 inline std::vector<Tensor> gradient(const Tensor& x, const GradientOptions& options = {}) { return detail::call<std::vector<Tensor>>(detail::op<"gradient">, {x, options.spacing, options.dim, options.edge_order}); }
+template <detail::Placed<Floats> P>
+std::vector<Tensor> gradient(const Tensor& x, const P& spacing, Ints dim = {}, Int edge_order = 1) { return detail::call<std::vector<Tensor>>(detail::op<"gradient">, {x, Floats(spacing), dim, edge_order}); }
 // gradient(x) where the elements along each dimension lie at the places that one of coordinates
 // has, [n].
 inline std::vector<Tensor> gradient_at(const Tensor& x, const Tensors& coordinates, Ints dim = {}, Int edge_order = 1) { return detail::call<std::vector<Tensor>>(detail::op<"gradient_at">, {x, coordinates, dim, edge_order}); }
@@ -312,6 +320,8 @@ inline results::MinMax aminmax(const Tensor& x, const O& options) { return detai
 // std(x, dim, correction, keepdim) and the mean over the same dimensions.
 using StdMeanOptions = VarOptions;
 inline results::StdMean std_mean(const Tensor& x, const StdMeanOptions& options = {}) { return detail::call<results::StdMean>(detail::op<"std_mean">, {x, options.dim, options.correction, options.keepdim}); }
+template <detail::Placed<Ints> P>
+results::StdMean std_mean(const Tensor& x, const P& dim, Int correction = 1, Bool keepdim = false) { return detail::call<results::StdMean>(detail::op<"std_mean">, {x, Ints(dim), correction, bool(keepdim)}); }
 // x, whose parts along dim are scaled down to a norm of order p of maxnorm where theirs is larger.
 inline Tensor renorm(const Tensor& x, Float p, Int dim, Float maxnorm) { return detail::call<Tensor>(detail::op<"renorm">, {x, p, dim, maxnorm}); }
 // How often each of 0, 1, .. is in x [n], or the sums of its weights [n]: as many as the largest
@@ -347,6 +357,8 @@ struct HistogramOptions {
   bool density = false;
 };
 inline results::HistBinEdges histogram(const Tensor& x, const HistogramOptions& options = {}) { return detail::call<results::HistBinEdges>(detail::op<"histogram">, {x, options.bins, options.range, options.weight, options.density}); }
+template <detail::Placed<Int> P>
+results::HistBinEdges histogram(const Tensor& x, const P& bins, Floats range = {}, const Tensor& weight = {}, Bool density = false) { return detail::call<results::HistBinEdges>(detail::op<"histogram">, {x, Int(bins), range, weight, bool(density)}); }
 // Where each of values belongs in sorted_sequence [n], or [.., n] for values [.., m], as int64 or
 // int32: before those equal to it, or behind (right, or side 'right'). sorter: the order of a
 // sorted_sequence that is not sorted.
@@ -358,6 +370,8 @@ struct SearchsortedOptions {
   Tensor sorter = {};
 };
 inline Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, const SearchsortedOptions& options = {}) { return detail::call<Tensor>(detail::op<"searchsorted">, {sorted_sequence, values, options.out_int32, options.right, options.side, options.sorter}); }
+template <detail::Placed<bool> P>
+Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, const P& out_int32, Bool right = false, std::optional<std::string> side = {}, const Tensor& sorter = {}) { return detail::call<Tensor>(detail::op<"searchsorted">, {sorted_sequence, values, bool(out_int32), bool(right), side, sorter}); }
 // Whether each of elements is among test_elements, as bool; or is not (invert). NaN is nowhere.
 // assume_unique changes nothing.
 inline Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false, bool invert = false) { return detail::call<Tensor>(detail::op<"isin">, {elements, test_elements, assume_unique, invert}); }
