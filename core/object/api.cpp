@@ -95,7 +95,7 @@ tn_status* api_set_tensor(tn_object* object, const char* name, tn_tensor* tensor
                  [&]() -> Status {
                    TN_TRY(expect_strided("set_tensor: the tensor", tensor));
                    TN_TRY(set_tensor(object, name, as_tensor(tensor), kind));
-                   object->see_members(name);
+                   object->tell_members(name);
                    return nullptr;
                  });
 }
@@ -103,7 +103,7 @@ tn_status* api_set_child(tn_object* object, const char* name, tn_object* child) 
   return checked({{"set_child: the object", object}, {"set_child: the name", name}},
                  [&]() -> Status {
                    TN_TRY(set_child(object, name, child));
-                   object->see_members(name);
+                   object->tell_members(name);
                    return nullptr;
                  });
 }
@@ -150,7 +150,7 @@ tn_status* api_child(const tn_object* object, const char* name, tn_object** chil
 uint32_t api_n_children(const tn_object* object) {
   if (object == nullptr) return 0;
   object->note_use();
-  object->see_members();
+  object->tell_members();
   return static_cast<uint32_t>(object->children.size());
 }
 tn_status* api_child_at(const tn_object* object, uint32_t i, const char** name, tn_object** child) {
@@ -159,7 +159,7 @@ tn_status* api_child_at(const tn_object* object, uint32_t i, const char** name, 
                   {"child_at: the place for the result", child}},
                  [&]() -> Status {
                    object->note_use();
-                   object->see_members();
+                   object->tell_members();
                    if (i >= object->children.size()) {
                      return error(TN_NOT_FOUND, "{} has {} children, none of index {}",
                                   object->type, object->children.size(), i);
@@ -227,7 +227,7 @@ tn_status* api_visit_own(const tn_object* object, tn_entry_fn see, void* context
                   {"visit_own: the function", reinterpret_cast<const void*>(see)}},
                  [&]() -> Status {
                    object->note_use();
-                   object->see_members();
+                   object->tell_members();
                    for (const NamedTensor& entry : object->tensors)
                      see(context, entry.name.c_str(), entry.tensor.get(), entry.kind);
                    return nullptr;

@@ -61,7 +61,7 @@ std::string describe_at(const Object* object, size_t indent) {
   if (object->kind == TN_OBJECT_OPTIMIZER && !object->groups.empty())
     return describe_optimizer(object);
   const std::string options = options_text(object);
-  object->see_members();
+  object->tell_members();
   if (object->children.empty()) return fmt::format("{}({})", object->type, options);
   const std::string margin(indent + 2, ' ');
   std::string text = object->type + "(\n";

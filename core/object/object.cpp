@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 
-// Not inline: it is called where the library is to be small.
-[[gnu::noinline]] void tn_object::see_members(const char* set) const {
+// Not inline: a dozen readers call it, and few objects have such a function.
+[[gnu::noinline]] void tn_object::tell_members(const char* set) const {
   if (members != nullptr) members(members_self, const_cast<tn_object*>(this), set);
 }
 
@@ -77,9 +77,10 @@ Status create_empty_object(std::string_view type, tn_object_kind kind, Object** 
 
 Status set_tensor(Object* object, std::string_view name, Tensor* tensor, tn_entry_kind kind) {
   TN_TRY(check_name(object, "tensor", name));
-  if (kind < TN_ENTRY_PARAMETER || kind > TN_ENTRY_LATER ||
-      (kind == TN_ENTRY_LATER && tensor != nullptr))
+  if (kind < TN_ENTRY_PARAMETER || kind > TN_ENTRY_LATER)
     return invalid("{}: unknown entry kind {}", object->type, kind);
+  if (kind == TN_ENTRY_LATER && tensor != nullptr)
+    return invalid("{}: '{}' is made later, and comes with a tensor", object->type, name);
   if (find_named(object->children, name) != nullptr) {
     return invalid("{}: '{}' is a child already", object->type, printable(name));
   }
@@ -178,14 +179,14 @@ Status remove_forward_hook(Object* object, uint64_t id) {
 
 Status find_tensor(const Object* object, std::string_view name, const NamedTensor** entry) {
   object->note_use();
-  object->see_members();
+  object->tell_members();
   *entry = find_named(object->tensors, name);
   return *entry != nullptr ? nullptr : no_such(object, "tensor", name, names_of(object->tensors));
 }
 
 Status find_child(const Object* object, std::string_view name, const NamedChild** child) {
   object->note_use();
-  object->see_members();
+  object->tell_members();
   *child = find_named(object->children, name);
   if (*child != nullptr) return nullptr;
   const std::vector<std::string> names = names_of(object->children);

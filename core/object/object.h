@@ -116,8 +116,8 @@ struct tn_object final : tenon::Counted {
     is_watched.store(true, std::memory_order_relaxed);
     tenon::thread_state.recording->see_object(const_cast<tn_object*>(this), &changes, &training);
   }
-  // To call before entries are read, and with the name of an entry that was set.
-  void see_members(const char* set = nullptr) const;
+  // To call before entries are read, and with the name of an entry behind its change.
+  void tell_members(const char* set = nullptr) const;
   void note_change() {
     ++changes;
     tell_watchers();

@@ -42,6 +42,7 @@ struct Copy {
 struct Match {
   std::vector<Copy> copies;
   std::vector<std::string> problems, missing, unexpected;
+  bool is_unmade = false;  // a parameter is to be made by the first forward
 };
 
 Status index_given(const char* const* names, tn_tensor* const* tensors, uint32_t n, Given* given) {
@@ -61,8 +62,13 @@ Match match(const Entries& entries, const Given& given, const char* const* names
   std::unordered_set<const Tensor*> filled;
   for (const auto& [path, entry] : entries) {
     known.insert(path);
-    if (entry->kind == TN_ENTRY_LATER)
-      m.problems.push_back(fmt::format("'{}' is made by the first forward", printable(path)));
+    if (entry->kind == TN_ENTRY_LATER) {
+      m.is_unmade = true;
+      m.problems.push_back(
+          fmt::format("'{}' is made by the first forward: call the module with an input first",
+                      printable(path)));
+      continue;
+    }
     const auto found = given.find(path);
     if (found == given.end()) continue;
     if (!entry->tensor &&
@@ -147,7 +153,7 @@ Status load_state(Object* object, const char* const* names, tn_tensor* const* te
   TN_TRY(index_given(names, tensors, n, &given));
   Match m = match(entries, given, names, tensors, n);
   TN_TRY(ask_object(object, &m));
-  TN_TRY(refuse_problems(&m, object->type, strict));
+  TN_TRY(refuse_problems(&m, object->type, strict && !m.is_unmade));
   for (const Copy& copy : m.copies) {
     if (Status status = fill_entry(copy)) {
       return wrap(status, [&] {

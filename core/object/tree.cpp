@@ -18,7 +18,7 @@ struct Visit {
 
   void walk(const Object* object, const std::string& prefix) {
     if (!objects.insert(object).second) return;
-    object->see_members();
+    object->tell_members();
     for (const NamedTensor& entry : object->tensors) {
       if (entry.tensor && !tensors.insert(entry.tensor.get()).second) continue;
       see(prefix + entry.name, entry);
@@ -33,7 +33,7 @@ struct Visit {
 void walk_every_name(Object* object, const std::string& prefix,
                      const std::function<void(const std::string&, NamedTensor*)>& see) {
   object->note_use();
-  object->see_members();
+  object->tell_members();
   for (NamedTensor& entry : object->tensors) see(prefix + entry.name, &entry);
   for (NamedChild& child : object->children) {
     if (child.object) walk_every_name(child.object.get(), prefix + child.name + ".", see);
@@ -43,7 +43,7 @@ void walk_every_name(Object* object, const std::string& prefix,
 void collect(Object* object, std::unordered_set<Object*>* seen, std::vector<Object*>* all) {
   if (!seen->insert(object).second) return;
   object->note_use();
-  object->see_members();
+  object->tell_members();
   all->push_back(object);
   for (const NamedChild& child : object->children) {
     if (child.object) collect(child.object.get(), seen, all);
@@ -141,7 +141,7 @@ Status move_object(Object* object, tn_device device, tn_dtype floats) {
         for (NamedTensor& entry : part->tensors) {
           if (entry.tensor.get() != move.tensor.get()) continue;
           entry.tensor = move.moved;
-          part->see_members(entry.name.c_str());
+          part->tell_members(entry.name.c_str());
         }
       }
     }
@@ -154,7 +154,7 @@ Status move_object(Object* object, tn_device device, tn_dtype floats) {
 void set_training(Object* object, bool on) {
   object->training = on;
   object->tell_watchers();
-  object->see_members();
+  object->tell_members();
   for (const NamedChild& child : object->children) {
     if (child.object) set_training(child.object.get(), on);
   }
@@ -162,7 +162,9 @@ void set_training(Object* object, bool on) {
 
 Status become(Object* object, Object* made) {
   const std::vector<Object*> parts = all_objects(made);
-  if (made->kind != object->kind || std::ranges::find(parts, object) != parts.end())
+  const bool is_of_a_class = object->members != nullptr || made->members != nullptr;
+  if (made->kind != object->kind || is_of_a_class ||
+      std::ranges::find(parts, object) != parts.end())
     return invalid("{}: become: it cannot be a {}", object->type, made->type);
   object->type = made->type;
   object->factory = made->factory;

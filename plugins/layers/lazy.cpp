@@ -34,6 +34,14 @@ Object layer_for(const Object& self, const Parts& parts, int64_t size) {
   return Object::take(made);
 }
 
+// Norms may have none.
+bool has_parameters(const Object& self) {
+  tn_value affine;
+  tn_status* const absent = detail::api.object->option(self.get(), "affine", &affine);
+  ignore(absent);
+  return absent != nullptr || affine.as.i != 0;
+}
+
 // What a lazy layer is made from.
 struct Lazy {
   Parts parts;
@@ -47,6 +55,11 @@ struct Lazy {
       fail("Lazy" + parts.name + ": x is " + sizes_text(x) + ", which has no dimension that is " +
            parts.left_out);
     }
+    if (!x.dtype().is_float()) {
+      fail("Lazy" + parts.name + ": x is " + x.dtype().name() + ", expected a floating dtype");
+    }
+    // Parameters that are made in inference mode would never be trained.
+    const EnableGrad scope;
     const Object made = layer_for(self, parts, x.size(at));
     // Under autocast x may be of the lower dtype, which parameters are not.
     const bool is_cast = detail::api.amp->enabled() != 0;
@@ -54,18 +67,18 @@ struct Lazy {
     check(detail::api.object->become(self.get(), made.get()));
   }
   void create(Object& self) const {
-    self.set("weight", Tensor(), TN_ENTRY_LATER);
-    const auto id = std::make_shared<uint64_t>();
+    if (has_parameters(self)) self.set("weight", Tensor(), TN_ENTRY_LATER);
+    const auto id = std::make_shared<uint64_t>();  // the hook removes itself
     *id = self.register_forward_pre_hook([lazy = *this, id](Object& self, Tensor x) {
       lazy.become(self, x);
       self.remove_forward_hook(*id);
     });
-    const auto unreachable = [](void*, tn_object*, const tn_value*, uint32_t, tn_value*,
-                                uint32_t) -> tn_status* {
-      return to_status([] { fail("its hook made no layer of it"); });
+    const auto without_hook = [](void*, tn_object*, const tn_value*, uint32_t, tn_value*,
+                                 uint32_t) -> tn_status* {
+      return to_status([] { fail("the hook that makes the layer was removed"); });
     };
-    check(
-        detail::api.object->add_method(self.get(), forward.c_str(), unreachable, nullptr, nullptr));
+    check(detail::api.object->add_method(self.get(), forward.c_str(), without_hook, nullptr,
+                                         nullptr));
   }
 };
 

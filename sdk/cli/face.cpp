@@ -36,6 +36,7 @@ std::vector<std::string> result_names(const FaceEntry& entry) {
   std::vector<std::string> names;
   for (const std::string_view part : results_of(entry)) {
     const std::string name(part.starts_with(kTensor) ? part.substr(kTensor.size()) : "");
+    // A std::tuple, as which they are given too, has a swap of its own.
     if (name.empty() || name == "swap" || is_keyword(name)) return {};
     names.push_back(name);
   }
@@ -160,7 +161,8 @@ std::string FaceWriter::result(const FaceEntry& entry) const {
                                                           : prefix_ + "Tensor";
   };
   if (results.front() != '(') return one(results);
-  if (const std::string name = results_struct(entry); !name.empty()) return "results::" + name;
+  if (const std::string name = results_struct(entry); names_results_ && !name.empty())
+    return "results::" + name;
   std::vector<std::string> types;
   for (const std::string_view part : results_of(entry)) types.push_back(one(part));
   if (types.size() == 1) return types[0];
@@ -208,7 +210,8 @@ std::string FaceWriter::call(const FaceEntry& entry, const std::vector<std::stri
     const std::string called = fmt::format("{0}detail::call<{1}>({0}detail::op<\"{2}\">, {3})",
                                            prefix_, result(entry), entry.op, list);
     if (!by_name || !makes_a_tensor(entry)) return "return " + called + ";";
-    return fmt::format("return {}detail::asking({}, options.requires_grad);", prefix_, called);
+    return fmt::format("return {}detail::with_requires_grad({}, options.requires_grad);", prefix_,
+                       called);
   }
   const std::string made =
       fmt::format("{}Object::create(\"{}\", {})", prefix_, entry.schema.name, list);

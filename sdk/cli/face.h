@@ -47,7 +47,9 @@ struct FaceEntry {
 // the namespace is not Tenon's own.
 class FaceWriter {
  public:
-  explicit FaceWriter(std::string prefix) : prefix_(std::move(prefix)) {}
+  // names_results: results that have names are structs, else tuples.
+  explicit FaceWriter(std::string prefix, bool names_results = true)
+      : prefix_(std::move(prefix)), names_results_(names_results) {}
 
   // The functions of an entry, with its options and its documentation. What is said twice in a row
   // is said once, and options that another entry before it has become another name of those.
@@ -83,6 +85,7 @@ class FaceWriter {
   std::string options(std::string* its_name, const FaceEntry& entry, size_t first);
 
   std::string prefix_, last_doc_;
+  bool names_results_;
   std::vector<std::pair<std::string, std::string>> known_options_;  // members, name
   std::map<std::string, std::string> options_of_;                   // the struct by the op's name
 };

@@ -116,8 +116,13 @@ std::string assembled(const std::string& about, const std::vector<std::string>& 
   return text + "\n// clang-format off\n" + space.open + "\n" + body + "\n" + space.close;
 }
 
+// What stands before the face's names in this namespace.
+std::string prefix_of(const std::string& space) {
+  return space == "tenon" || space.starts_with("tenon::") ? "" : "tenon::";
+}
+
 // The structs of what these give that name their results, each once.
-std::string results_of(const FaceWriter& writer, const std::vector<FaceEntry>& entries) {
+std::string result_structs(const FaceWriter& writer, const std::vector<FaceEntry>& entries) {
   std::map<std::string, std::string> structs;
   for (const FaceEntry& entry : entries) {
     if (const std::string name = FaceWriter::results_struct(entry); !name.empty())
@@ -130,10 +135,11 @@ std::string results_of(const FaceWriter& writer, const std::vector<FaceEntry>& e
 
 std::string functions_header(const std::string& id, const std::string& group,
                              const std::string& space, const std::vector<FaceEntry>& entries) {
-  // The groups of the standard pack have those of all of them in a header of its own.
+  // The groups of the standard pack have the structs of results in a header of its own. Those of another
+  // would each define them, and give tuples instead.
   const bool results_are_included = id == "ops" && !group.empty();
-  FaceWriter writer(space == "tenon" || space.starts_with("tenon::") ? "" : "tenon::");
-  std::string body = results_are_included ? "" : results_of(writer, entries);
+  FaceWriter writer(prefix_of(space), results_are_included || group.empty());
+  std::string body = group.empty() ? result_structs(writer, entries) : "";
   std::vector<std::string> includes;
   for (const FaceEntry& entry : entries) {
     body += writer.functions(entry);
@@ -157,7 +163,8 @@ std::string results_header(const std::string& id, const std::string& space,
   return assembled(fmt::format("Results by their names, of the ops of the plugin '{}', written by "
                                "`tenon header`: changes belong into the plugin.",
                                id),
-                   {"named_results.hpp"}, space_of(space), results_of(FaceWriter(""), entries));
+                   {"named_results.hpp"}, space_of(space),
+                   result_structs(FaceWriter(prefix_of(space)), entries));
 }
 
 // Tensor's methods: their declarations, in a class that Tensor derives from, or their definitions.

@@ -233,6 +233,8 @@ TEST(Object, AComputedTensorIsWhatTheMethodOfItsNameGives) {
   tn_tensor* t = nullptr;
   expect_error(api().set_tensor(object.get(), "scale", nullptr, TN_ENTRY_LATER + 1),
                TN_INVALID_ARGUMENT, "Leaf: unknown entry kind 6");
+  expect_error(api().set_tensor(object.get(), "scale", tensor({1}).get(), TN_ENTRY_LATER),
+               TN_INVALID_ARGUMENT, "Leaf: 'scale' is made later, and comes with a tensor");
   expect_ok(api().set_tensor(object.get(), "scale", nullptr, TN_ENTRY_COMPUTED));
   expect_error(api().tensor(object.get(), "scale", &t), TN_NOT_FOUND, "Leaf has no method 'scale'");
 

@@ -88,6 +88,43 @@ TEST_F(OptionsOfCalls, TakeATensorThatMayNotBeThere) {
   EXPECT_FALSE(t.defined());
 }
 
+struct Several : tn::Module {
+  Tensor forward(Tensor x, std::optional<Tensor> shift, std::vector<Tensor> more,
+                 int64_t times = 3) {
+    x = x * double(times) + double(more.size());
+    return shift ? x + *shift : x;
+  }
+};
+struct Stacked : tn::Module {
+  Tensor forward(std::vector<Tensor> list) { return tn::stack(list); }
+};
+
+TEST_F(OptionsOfCalls, ArgumentsOfAModuleMayStandInBraces) {
+  const auto model = tn::make<Several>();
+  const Tensor x = tn::ones({2});
+  EXPECT_TRUE(model(x, {}, {x, x}).equal(tn::full({2}, 5.0)));
+  EXPECT_TRUE(model(x, {}, {}).equal(tn::full({2}, 3.0)));
+  EXPECT_TRUE(model(x, x, {}, 2).equal(tn::full({2}, 3.0)));
+  EXPECT_TRUE(model(x[0], {}, {x[1], x}, 1).equal(tn::tensor(3.0)));
+  EXPECT_TRUE(model(x, tn::none, std::vector<Tensor>{x}).equal(tn::full({2}, 4.0)));
+  EXPECT_EQ(tn::make<Stacked>()({x, x, x}).sizes(), (Sizes{3, 2}));
+}
+
+TEST_F(OptionsOfCalls, LoopsOverLayersAndBatchesTakeReferences) {
+  tn::nn::ModuleList layers(tn::nn::Linear(2, 2), tn::nn::ReLU());
+  Tensor x = tn::ones({1, 2});
+  for (auto& layer : layers) x = layer(x);
+  EXPECT_GE(x.min().item(), 0);
+  tn::data::DataLoader loader(tn::data::TensorDataset(tn::arange(5), tn::arange(5)),
+                              {.batch_size = 2});
+  int64_t n = 0;
+  for (auto& [a, b] : loader) n += a.size(0) + b.size(0);
+  EXPECT_EQ(n, 10);
+  for (auto [a, b] : loader) a = a + b;
+  const std::vector<tn::Object> kept(layers.begin(), layers.end());
+  EXPECT_NE(kept[0], kept[1]);
+}
+
 struct Scaled : tn::Function<Scaled> {
   static Tensor forward(Context&, Tensor x, double factor, Tensor y) { return x * factor + y; }
   static std::tuple<Tensor, Tensor, Tensor> backward(Context&, Tensor g) {
@@ -108,7 +145,7 @@ TEST_F(OptionsOfCalls, AFunctionMayGiveNoneForWhatIsNoTensor) {
   EXPECT_NE(
       message_of([&] {
         Wrong::apply(x, 5.0).sum().backward();
-      }).find("Wrong: backward gives a gradient for argument 1 of forward, which is no tensor"),
+      }).find("Wrong: backward gives a gradient for an argument of forward that is no tensor"),
       std::string::npos);
 }
 

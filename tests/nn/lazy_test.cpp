@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include <tenon/functional_call.hpp>
+
 #include "layers_support.h"
 #include "second_device.h"
 
@@ -116,10 +118,22 @@ TEST_P(Layers, BeforeTheFirstForwardThereAreNoParameters) {
   EXPECT_EQ(message_of([&] { net.state_dict(); }), "Sequential: '0.weight'" + why);
   EXPECT_EQ(message_of([&] { nn::LazyLinear(2).named_parameters(); }),
             "LazyLinear: 'weight'" + why);
-  EXPECT_NE(message_of([&] {
-              net.load_state_dict({{"0.weight", tn::ones({4, 3, 3, 3})}}, false);
-            }).find("'0.weight' is made by the first forward"),
-            std::string::npos);
+  for (const bool strict : {false, true}) {
+    EXPECT_EQ(
+        message_of([&] {
+          net.load_state_dict({{"0.weight", tn::ones({4, 3, 3, 3})}, {"0.bias", tn::ones(4)}},
+                              strict);
+        }),
+        "load_state: '0.weight' is made by the first forward: call the module with an input "
+        "first\n  '1.weight' is made by the first forward: call the module with an input "
+        "first\n  '4.weight' is made by the first forward: call the module with an input first");
+  }
+  EXPECT_EQ(message_of([&] {
+              tn::functional_call(net, {{"4.weight", tn::ones({5, 4})}}, tn::ones({1, 1, 4, 4}));
+            }),
+            "Sequential: '4.weight'" + why);
+  EXPECT_EQ(nn::LazyBatchNorm1d({.affine = false}).parameters().size(), 0u);
+  EXPECT_EQ(nn::LazyInstanceNorm2d().parameters().size(), 0u);
   EXPECT_EQ(net.named_modules().size(), 6u);
   EXPECT_EQ(net.clone().to_string(), net.to_string());
   net.train();
@@ -134,7 +148,27 @@ TEST_P(Layers, BeforeTheFirstForwardThereAreNoParameters) {
             std::string::npos);
   const Object lazy = nn::LazyLinear(2);  // a refused input leaves it lazy
   EXPECT_ANY_THROW(lazy(tn::ones({})));
+  EXPECT_NE(message_of([&] {
+              lazy(tn::tensor({1, 2}));
+            }).find("LazyLinear: x is int64, expected a floating dtype"),
+            std::string::npos);
   EXPECT_EQ(lazy(tn::ones({3})).sizes(), (std::vector<int64_t>{2}));
+  const Object bare = nn::LazyLinear(2);
+  bare.remove_forward_hook(1);
+  EXPECT_NE(message_of([&] {
+              bare(tn::ones({3}));
+            }).find("LazyLinear: the hook that makes the layer was removed"),
+            std::string::npos);
+}
+
+TEST_P(Layers, AFirstForwardInInferenceModeMakesParametersThatTrain) {
+  const Object layer = nn::LazyLinear(2);
+  {
+    const tn::InferenceMode mode;
+    layer(on(tn::ones({1, 3})));
+  }
+  layer(on(tn::ones({1, 3}))).sum().backward();
+  EXPECT_TRUE(layer.tensor("weight").grad().defined());
 }
 
 struct Net : tn::Module {
@@ -168,6 +202,8 @@ TEST_P(Layers, AnObjectBecomesAnother) {
   EXPECT_EQ(itself, "Sequential: become: it cannot be a Sequential");
   EXPECT_EQ(message_of([&] { become(made.child("0"), made); }),
             "Linear: become: it cannot be a Sequential");
+  EXPECT_EQ(message_of([&] { become(object, tn::make<Net>()); }),
+            "LazyLinear: become: it cannot be a Net");
   become(object, made);
   EXPECT_EQ(object.type_name(), "Sequential");
   EXPECT_EQ(object.n_children(), 1u);

@@ -2,6 +2,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <tenon/functional_call.hpp>
@@ -257,6 +258,77 @@ TEST_P(Layers, AComputedTensorIsInTheMemberAtEachForward) {
   tn::nn::utils::remove_parametrizations(inner, "w");
   EXPECT_TRUE(inner->w.equal(tn::tensor({0.0, 1.0})));
   EXPECT_TRUE(inner.get_parameter("w").is_same(inner->w));
+}
+
+struct Copies : tn::Module {
+  Tensor factor, w;  // the first of them is no entry
+  Object b, a;       // one layer of two names, which the body of the constructor gives
+  explicit Copies(Tensor f) : factor(f), w(parameter("w", f)) {
+    a = child("a", Linear(2, 2));
+    b = child("b", a);
+  }
+  Tensor forward(Tensor x) { return b(a(x)) * w; }
+};
+
+TEST_P(Layers, TheMemberIsTheOneThatWasGivenTheEntry) {
+  const auto model = tn::make<Copies>(tn::ones({2}));
+  model->w = tn::full({2}, 3.0);
+  EXPECT_EQ(model.state_dict()["w"][0].item(), 3);
+  model->factor = Tensor();
+  EXPECT_EQ(model.parameters().size(), 3u);
+  model->a = ReLU();
+  EXPECT_EQ(model.child("a").type_name(), "ReLU");
+  EXPECT_EQ(model.child("b").type_name(), "Linear");
+}
+
+struct Odd : tn::Module {
+  std::optional<Tensor> shift = parameter("shift", tn::ones({2}));
+  std::optional<Object> layer = child("layer", Linear(2, 2));
+  std::variant<Object, double> either = child("either", Linear(2, 2));
+  std::variant<Tensor, int64_t> number = buffer("number", tn::ones({1}));
+  Tensor forward(Tensor x) { return x; }
+};
+
+TEST_P(Layers, WhatIsNoMemberOfItsOwnIsReadWithCare) {
+  const auto odd = tn::make<Odd>();
+  odd->either = 3.5;
+  odd->number = int64_t{7};
+  EXPECT_EQ(odd.parameters().size(), 5u);
+  EXPECT_EQ(odd.tensor("number").item(), 1);
+  odd->shift.reset();
+  odd->layer.reset();
+  EXPECT_EQ(odd.parameters().size(), 3u) << "a layer that is no more is None";
+  odd.parameter("shift", tn::zeros({2}));
+  EXPECT_EQ(odd.tensor("shift").sum().item(), 0);
+  EXPECT_FALSE(odd->shift.has_value());
+}
+
+TEST_P(Layers, AForwardSeesWhatWasAssignedBefore) {
+  const auto net = tn::make<Net>();
+  net->scale = tn::full({3}, 2.0);
+  net(tn::ones({2, 4})).sum().backward();
+  EXPECT_TRUE(net->scale.grad().defined());
+}
+
+TEST_P(Layers, AnAssignmentBehindARefusedOneIsSeen) {
+  const auto net = tn::make<Net>();
+  for (int i = 0; i < 20; ++i) {
+    net->scale = net->scale * 2;
+    EXPECT_NE(log_of([&] { net.parameters(); }), "");
+    net->scale = tn::full({3}, double(i));
+    EXPECT_EQ(net.state_dict()["scale"][0].item(), i);
+  }
+}
+
+TEST_P(Layers, AMemberThatDoesNotFollowIsSaid) {
+  const auto holder = tn::make<Holder>();
+  EXPECT_NE(log_of([&] { holder.child("list", Linear(2, 2)); }).find("child 'list' is replaced"),
+            std::string::npos);
+  const auto net = tn::make<Net>();
+  EXPECT_NE(log_of([&] {
+              net.parameter("scale", tn::zeros({3}));
+            }).find("Net: tensor 'scale' is replaced, and a member"),
+            std::string::npos);
 }
 
 TEST_P(Layers, AModuleThatIsGoneIsNotLookedAt) {

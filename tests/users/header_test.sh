@@ -42,6 +42,16 @@ grep -q '_batch_norm' "$work/ops.hpp" && failed "a private op has a function"
 grep -q 'Float least = -std::numeric_limits<double>::infinity()' "$work/face.hpp" || failed "no default of -inf"
 ${CXX:-c++} -std=c++20 -fsyntax-only -I"$source/sdk/include" -x c++ "$work/face.hpp" || failed "what it writes does not compile"
 
+# Results by their names, in a pack's own namespace; two groups of it, which would define them twice, give tuples.
+if [ -e "$build/lib/tenon/plugins/libtenon_linalg.so" ]; then
+  "$tenon" header linalg --namespace other >"$work/linalg.hpp"
+  has "$work/linalg.hpp" 'struct QR : tenon::detail::NamedResults<2> {'
+  "$tenon" header linalg --namespace other --results >"$work/results.hpp"
+  for header in linalg results; do
+    ${CXX:-c++} -std=c++20 -fsyntax-only -I"$source/sdk/include" -x c++ "$work/$header.hpp" || failed "tenon header linalg: $header.hpp does not compile"
+  done
+fi
+
 # A group, a namespace, layers.
 "$tenon" header layers --namespace tenon::nn >"$work/nn.hpp"
 has "$work/nn.hpp" 'namespace nn {'

@@ -1296,10 +1296,11 @@ typedef struct tn_object_api {
   /* One function of an object, in the place of the one before; NULL: none. `self` is lent, until
    * another is set. */
   void (*set_members)(tn_object*, tn_members_fn, void* self);
-  /* Does anyone but the object hold the tensor or child of this name? */
+  /* Does anyone but the object hold the tensor or child of this name? What nobody else holds has no
+   * member. */
   int32_t (*is_shared)(const tn_object*, const char* name);
   /* `object` is from now on what `made` is, of the same kind: its type, options, entries, children and
-   * methods; `made` is left without them. What is the object's own stays: its hooks, whether it trains,
+   * methods; `made` is left without them. Refused where either has set_members. What is the object's own stays: its hooks, whether it trains,
    * who holds it. Where a pre-hook does this, the forward behind it is the new one's. */
   tn_status* (*become)(tn_object* object, tn_object* made);
 } tn_object_api;

@@ -251,8 +251,8 @@ constexpr int forward_arguments() {
 //   auto y = Twice::apply(x);
 // forward runs unrecorded, and gives a Tensor, or a tuple, array or vector of them. backward takes
 // the context and a gradient for each output (or a vector of them; zeros where none came), and
-// gives one for each Tensor argument of forward, null for zero; or one for each argument, null for
-// those that are no tensors. A result that shows memory that
+// gives one for each tensor among the arguments of forward, null for zero; or one more for each
+// argument that is no tensor, null, in its place. A result that shows memory that
 // others hold, its input's mostly, is not written in place: that is an Error, and so is a backward
 // through it after a write to that memory.
 template <typename Derived>
@@ -369,12 +369,11 @@ class Function {
       if (given.size() == state.tensors_.size()) {
         size_t i = 0;
         std::erase_if(given, [&](const tenon::Tensor& t) {
-          const size_t at = i++;
-          if (!state.tensors_[at] && t.defined()) {
-            fail(detail::joined({name(), ": backward gives a gradient for argument ",
-                                 std::to_string(at), " of forward, which is no tensor"}));
-          }
-          return !state.tensors_[at];
+          const bool is_tensor = state.tensors_[i++];
+          if (!is_tensor && t.defined())
+            fail(name() +
+                 ": backward gives a gradient for an argument of forward that is no tensor");
+          return !is_tensor;
         });
       }
       // The gradient of an argument that was None is left out by some, a null by others.

@@ -346,9 +346,7 @@ void each_checkpointed(T& x, F&& f) {
 template <typename T>
 inline constexpr bool kCheckpointedResult =
     std::is_same_v<T, Tensor> || IsSequence<T>::value || std::is_same_v<T, std::optional<Tensor>> ||
-    std::is_arithmetic_v<T> || requires {
-  typename T::NamedResultsTuple;
-};
+    std::is_arithmetic_v<T> || IsNamedResults<T>;
 template <typename... T>
 inline constexpr bool kCheckpointedResult<std::tuple<T...>> = (kCheckpointedResult<T> && ...);
 template <typename A, typename B>

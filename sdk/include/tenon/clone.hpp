@@ -139,7 +139,7 @@ class Cloner {
       }
       copy.child(slot.name.c_str(), known ? Object(*known) : clone(child));
       if ((module_of(copy) || foreign) && (child || own) &&
-          !member_follows(copy, slot.name.c_str()))
+          member_state(copy, slot.name.c_str()) != kMemberFollows)
         refuse(object, slot.name, is_there);
     }
   }

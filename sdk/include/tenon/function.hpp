@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tenon/named_results.hpp"
 #include "tenon/value.hpp"
 
 namespace tenon {
@@ -102,9 +103,7 @@ struct IsSequence<std::vector<Tensor>> : std::true_type {};
 template <size_t N>
 struct IsSequence<std::array<Tensor, N>> : std::true_type {};
 template <typename T>
-    struct IsTuple : std::bool_constant < requires {
-  typename T::NamedResultsTuple;
-} > {};
+struct IsTuple : std::bool_constant<IsNamedResults<T>> {};
 template <typename... T>
 struct IsTuple<std::tuple<T...>> : std::true_type {};
 template <typename A, typename B>

@@ -95,10 +95,12 @@ class Substitution {
     refuse(path, joined({"is no parameter or buffer", messages::did_you_mean(path, known)}));
   }
   void expect_fit(const Slot& slot, const std::pair<std::string, Tensor>& given) const {
+    expect_made(model_, given.first, slot.before.kind);
     if (slot.before.kind == TN_ENTRY_COMPUTED)
       refuse(given.first, "is computed from others, which may be given");
     // A class of C++ reads its members.
-    if (!is_module(slot.owner.get()) || member_follows(slot.owner, slot.before.name.c_str()))
+    if (!is_module(slot.owner.get()) ||
+        member_state(slot.owner, slot.before.name.c_str()) == kMemberFollows)
       return;
     const std::string also =
         slot.path == given.first
@@ -141,9 +143,9 @@ class Substitution {
 // call throws, the model is as before. Sizes and dtypes are what `forward` makes of them.
 //
 // What a class derived from Module registers and keeps elsewhere than in a member of its own, in a
-// std::vector for instance, cannot be replaced, which is an Error. During the call what has a history is a buffer, so that `forward` does not find
-// it among parameters(). A checkpoint_call within is refused: it would compute with the model's own
-// tensors once more. One thread at a time for one model.
+// std::vector for instance, cannot be replaced, which is an Error. During the call what has a history
+// is a buffer, so that `forward` does not find it among parameters(). A checkpoint_call within is
+// refused: it would compute with the model's own tensors once more. One thread at a time for one model.
 template <typename M, typename... Args>
 auto functional_call(const M& model, const NamedTensors& tensors, const Args&... args) {
   const detail::Substitution scope(model, tensors);

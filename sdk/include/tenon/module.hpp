@@ -139,7 +139,7 @@ struct ForwardOf {
   ModuleMembers members;
   ~ForwardOf() {
     if (module) UnregisteredThings::of_process().take(module->get());
-    members.stop();
+    members.stop();  // before the module ends, whose destructor may ask for its children
   }
   // With the first N of the arguments, less those at the end that are None and have a default.
   template <size_t N>
@@ -157,7 +157,7 @@ struct ForwardOf {
     return to_status([&] {
       constexpr size_t kCount = std::tuple_size_v<Parameters>;
       if (n_args != kCount) wrong_count("takes", kCount, n_args);
-      static_cast<ForwardOf*>(self)->members.compute();
+      static_cast<ForwardOf*>(self)->members.before_forward();
       auto result = static_cast<ForwardOf*>(self)->template call<kCount>(args);
       if constexpr (std::is_same_v<Result, std::vector<Tensor>>) {
         give(results[0], std::move(result));  // one result that is a list
@@ -218,6 +218,28 @@ struct KeptArguments {
     }
   }
 };
+
+// An argument of a module's call beside one that stands in braces, or in these itself: {} is None or
+// an empty list, {a, b} a list. It loses against the argument as it is.
+template <typename P>
+struct InBraces {
+  P value;
+  InBraces() requires std::is_same_v<P, Tensor> || requires(P p) { p.has_value(); }
+  = default;
+  template <typename G>
+  requires(std::is_convertible_v<const G&, P> &&
+           !(std::is_integral_v<P> && std::is_floating_point_v<G>)) InBraces(const G& given)
+      : value(given) {}
+};
+template <typename E>
+struct InBraces<std::vector<E>> {
+  std::vector<E> value;
+  InBraces() = default;
+  InBraces(std::vector<E> given) : value(std::move(given)) {}
+  InBraces(std::initializer_list<E> given) : value(given) {}
+};
+template <size_t i, typename Parameters>
+using Braced = const InBraces<std::tuple_element_t<i, Parameters>>&;
 
 }  // namespace detail
 
@@ -286,7 +308,7 @@ class Made : public Object {
     forget.module = nullptr;
     detail::api.object->release(
         get());  // the T's own reference: it must not keep its own object alive
-    living.members.watch(get(), made_, sizeof(T));
+    living.members.watch(get(), made_, sizeof(T), making.placed_members());
     made_->members_ = &living.members;
     if constexpr (Kept::can_be) {
       this->method(detail::Cloner::kOfModules,
@@ -296,7 +318,7 @@ class Made : public Object {
                      const Object copy = std::apply(
                          [&](const auto&... argument) {
                            Made<T> made(std::in_place, detail::argument_of_copy(argument)...);
-                           made.made_->members_->expect_those_of(*module->members_);
+                           made.made_->members_->adopt_places_of(*module->members_);
                            cloner.note_module(made, made.made_);
                            return static_cast<const Object&>(made);
                          },
@@ -329,6 +351,24 @@ class Made : public Object {
     using Given = detail::ResultOf<decltype(&T::forward)>;
     using R = std::conditional_t<std::is_base_of_v<Tensor, Given>, Tensor, Given>;
     return this->template invoke<R>("forward", args...);
+  }
+  // The same where an argument stands in braces, whose type nothing else says: net(x, {}, {h, c}).
+  template <typename U = T, typename A = detail::ArgsOf<decltype(&U::forward)>>
+  auto operator()(detail::Braced<0, A> a) const {
+    return (*this)(a.value);
+  }
+  template <typename U = T, typename A = detail::ArgsOf<decltype(&U::forward)>>
+  auto operator()(detail::Braced<0, A> a, detail::Braced<1, A> b) const {
+    return (*this)(a.value, b.value);
+  }
+  template <typename U = T, typename A = detail::ArgsOf<decltype(&U::forward)>>
+  auto operator()(detail::Braced<0, A> a, detail::Braced<1, A> b, detail::Braced<2, A> c) const {
+    return (*this)(a.value, b.value, c.value);
+  }
+  template <typename U = T, typename A = detail::ArgsOf<decltype(&U::forward)>>
+  auto operator()(detail::Braced<0, A> a, detail::Braced<1, A> b, detail::Braced<2, A> c,
+                  detail::Braced<3, A> d) const {
+    return (*this)(a.value, b.value, c.value, d.value);
   }
   T* operator->() const { return &**this; }
   T& operator*() const {

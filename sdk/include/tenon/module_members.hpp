@@ -3,9 +3,10 @@
 // mean + x` change the entry, before it is read the next time; net.child("head", layer) changes the
 // member, at once.
 //
-// C++ cannot list the members of a class. A handle is a pointer: a word within the class that is the
-// pointer of an entry is a member that holds it. Members elsewhere (in a std::vector, say) are not
-// found, and are as they were assigned.
+// C++ cannot list the members of a class. What child, parameter and buffer give is constructed where the
+// constructor keeps it, which is noted; besides, a handle is a pointer, and the one word within the class
+// that is the pointer of an entry is a member that holds it. Members elsewhere (in a std::vector, say)
+// are not found, and are as they were assigned.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,10 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tenon/object.hpp"
+#include "tenon/unregistered.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
@@ -52,9 +55,9 @@ std::unique_ptr<T, DestroyModule<T>> construct_module(Args&&... args) {
   return std::unique_ptr<T, DestroyModule<T>>(module);
 }
 
-// Those of one module. Reading the entries of one module beside an assignment to its members is the
-// caller's to order, as any change of an object. (Every program compiles this: loops over a list of
-// its own take it less time than vectors and algorithms.)
+// Those of one module. The first read of entries behind an assignment to a member is itself a change of
+// the object, and the caller's to order. (Every program compiles this, and a list of its own takes a
+// compiler less time than vectors and algorithms.)
 class ModuleMembers {
  public:
   ModuleMembers() = default;
@@ -64,39 +67,48 @@ class ModuleMembers {
     while (places_) delete std::exchange(places_, places_->next);
   }
 
-  // `module`, of `bytes` bytes, was constructed and lives in `object`.
-  void watch(tn_object* object, void* module, size_t bytes) {
+  // `module`, of `bytes` bytes, was constructed and lives in `object`; `placed` is where what it
+  // registered was put.
+  void watch(tn_object* object, void* module, size_t bytes,
+             const std::vector<MakingScope::Placed>& placed) {
     begin_ = static_cast<char*>(module);
     bytes_ = bytes;
     object_ = object;
+    for (const MakingScope::Placed& one : placed) {
+      const auto at = size_t(static_cast<const char*>(one.member) - begin_);
+      const Place wanted{nullptr, one.name, nullptr, is_child(one.name.c_str()), true};
+      if (one.owner == object && at < bytes_ && word(at) && word(at) == entry_of(wanted).handle &&
+          !place_of(one.name.c_str()) && !is_taken(begin_ + at))
+        add(one.name.c_str(), begin_ + at, wanted.is_child, true);
+    }
     find_places();
     api.object->set_members(object, told, this);
-    check(
-        api.object->add_method(object, "member_follows(str name) -> bool", answer, this, nullptr));
+    check(api.object->add_method(object, "member_state(str name) -> int", answer, this, nullptr));
   }
   // Before the module is destroyed.
   void stop() {
     if (object_) api.object->set_members(std::exchange(object_, nullptr), nullptr, nullptr);
   }
-  // Before `forward`: members whose tensors are computed from others hold what they are now.
-  void compute() {
+  // Entries hold what members do, and members whose tensors are computed what they are now.
+  void before_forward() {
+    entries_are_read();
     if (!has_computed_) [[likely]]
       return;
     const Busy busy(busy_);
     for (Place* place = places_; place; place = place->next) {
-      if (!place->is_computed) continue;
+      if (!place->is_computed || !place->is_written()) continue;
       place->tensor() = Object::borrow(object_).tensor(place->name);
       place->last = place->held();
     }
   }
-  // Of another object of this class: what was registered behind its constructor has members here,
+  // Those of another object of this class: what was registered behind its constructor has members here,
   // too.
-  void expect_those_of(ModuleMembers& other) {
+  void adopt_places_of(ModuleMembers& other) {
     other.entries_are_read();
     for (const Place* place = other.places_; place; place = place->next) {
       char* const member = begin_ + (place->member - other.begin_);
       if (place->member && !place_of(place->name.c_str()) && !is_taken(member))
-        add(place->name.c_str(), member, place->is_child);
+        add(place->name.c_str(), member, place->is_child, place->is_exact);
     }
   }
 
@@ -104,18 +116,27 @@ class ModuleMembers {
   struct Place {
     Place* next;
     std::string name;
-    char*
-        member;  // an Object or a Tensor; NULL: nobody has it but the module, which asks by its name
+    char* member;  // NULL: nobody but the module holds it, and the class asks by the name
     bool is_child;
+    bool is_exact;  // an Object or a Tensor was constructed there; else a word looks like it
     bool is_computed = false;
     const void* last = nullptr;  // what it held when it and the entry were last brought together
+    Tensor refused = {};  // what `last` is where an entry could not be it: it keeps its address
 
     Object& child() const { return *reinterpret_cast<Object*>(member); }
     Tensor& tensor() const { return *reinterpret_cast<Tensor*>(member); }
+    // What is no pointer is there where a std::variant holds something else by now.
     const void* held() const {
       if (!member) return last;
-      return is_child ? static_cast<const void*>(child().get()) : tensor().get();
+      const void* const word = is_child ? static_cast<const void*>(child().get()) : tensor().get();
+      const auto address = reinterpret_cast<uintptr_t>(word);
+      const bool is_pointer = address % alignof(void*) == 0 && address >> 47 == 0 &&
+                              (address == 0 || address >> 16 != 0);
+      return is_exact || is_pointer ? word : last;
     }
+    // An Object that is none any more is null; of a Tensor, as in a std::optional that was reset,
+    // nobody can tell.
+    bool is_written() const { return member && (is_child || is_exact); }
   };
   // While it lives, what this changes itself is no news.
   struct Busy {
@@ -132,23 +153,28 @@ class ModuleMembers {
         to_status([&] { name ? members.entry_was_set(name) : members.entries_are_read(); });
     if (failed) log_failure("members of a module", failed);
   }
-  // member_follows: does a member hold what the entry of this name holds?
+  // member_state
   static tn_status* answer(void* self, tn_object*, const tn_value* args, uint32_t,
                            tn_value* results, uint32_t) {
     auto& members = *static_cast<ModuleMembers*>(self);
     return to_status([&] {
       members.entries_are_read();
       const Place* const place = members.place_of(args[0].as.string);
-      results[0] =
-          to_value(place && (!place->member || members.entry_of(*place).handle == place->held()));
+      MemberState state = kNoMember;
+      if (place) {
+        const bool follows = !place->member || (place->is_written() &&
+                                                members.entry_of(*place).handle == place->held());
+        state = follows ? kMemberFollows : kMemberDiffers;
+      }
+      results[0] = to_value(int64_t(state));
     });
   }
 
   void entries_are_read() {
-    if (is_new_) {
+    if (has_unplaced_) [[unlikely]] {
       const Busy busy(busy_);
       find_places();
-      is_new_ = false;
+      has_unplaced_ = false;
     }
     for (Place* place = places_; place; place = place->next) {
       if (place->held() != place->last) [[unlikely]]
@@ -166,6 +192,7 @@ class ModuleMembers {
       if (kind == TN_ENTRY_PARAMETER && place.tensor().defined()) place.tensor().requires_grad_();
       check(api.object->set_tensor(object_, place.name.c_str(), place.tensor().get(), kind));
     });
+    place.refused = refusal && !place.is_child ? place.tensor() : Tensor();
     if (refusal) {
       const std::string why = host()->status_message(refusal);
       ignore(refusal);
@@ -179,24 +206,28 @@ class ModuleMembers {
 
   void entry_was_set(const char* name) {
     Place* const place = place_of(name);
-    if (!place) is_new_ = true;  // the program is about to assign it to a member
+    if (!place) has_unplaced_ = true;  // the program is about to assign it to a member
     if (!place || !place->member) return;
     const Busy busy(busy_);
     const Entry entry = entry_of(*place);
     place->is_computed = entry.kind == TN_ENTRY_COMPUTED;
     has_computed_ = has_computed_ || place->is_computed;
-    if (!place->is_computed && entry.handle != place->held()) {
-      if (!place->is_child) {
-        place->tensor() = Object::borrow(object_).tensor(name);
-      } else if (const Object child = Object::borrow(object_).child(name); takes(*place, child)) {
-        place->child() = child;
-      }
+    const bool differs = entry.handle != place->held();
+    const Object child = place->is_child ? Object::borrow(object_).child(name) : Object();
+    if (!differs || (place->is_computed && place->is_written())) {
+    } else if (place->is_child ? !takes(*place, child) : !place->is_exact) {
+      warn_of_members(api.object->type_name(object_), name, place->is_child);
+    } else if (place->is_child) {
+      place->child() = child;
+    } else {
+      place->tensor() = Object::borrow(object_).tensor(name);
     }
     place->last = place->held();
   }
   // A member of the class nn::ModuleList holds no other layers, and one of the class Object may hold
-  // a list: a list takes the place of a list.
+  // a list: where that is not known a list takes the place of a list.
   bool takes(const Place& place, const Object& other) const {
+    if (place.is_exact) return true;
     if (word(place.member - begin_ + 2 * sizeof(void*)) == reinterpret_cast<const void*>(kMadeMark))
       return false;
     if (!place.child() || !other) return true;
@@ -239,18 +270,32 @@ class ModuleMembers {
     while (place && place->member != member) place = place->next;
     return place != nullptr;
   }
-  void add(const char* name, char* member, bool is_child) {
-    places_ = new Place{places_, name, member, is_child};
+  void add(const char* name, char* member, bool is_child, bool is_exact) {
+    places_ = new Place{places_, name, member, is_child, is_exact};
     places_->last = places_->held();
   }
-  // Where two names have one tensor, the first of them has the first member. What nobody else holds
-  // has none.
+  bool is_child(const char* name) const {
+    std::string known;
+    const Object object = Object::borrow(object_);
+    for (uint32_t i = 0; i < object.n_children(); ++i) {
+      (void)object.child_at(i, &known);
+      if (known == name) return true;
+    }
+    return false;
+  }
+  // Where several words are the handle nobody knows which of them is the member. What nobody else
+  // holds has none.
   void find_place(const char* name, const void* handle, bool is_child) {
     if (!handle || place_of(name)) return;
+    char* member = nullptr;
+    int n = 0;
     for (size_t at = 0; at < bytes_; at += sizeof(void*)) {
-      if (word(at) == handle && !is_taken(begin_ + at)) return add(name, begin_ + at, is_child);
+      if (word(at) != handle || is_taken(begin_ + at)) continue;
+      member = begin_ + at;
+      ++n;
     }
-    if (!api.object->is_shared(object_, name)) add(name, nullptr, is_child);
+    if (n == 1 || (n == 0 && !api.object->is_shared(object_, name)))
+      add(name, member, is_child, false);
   }
   void find_places() {
     struct Finding {
@@ -275,7 +320,7 @@ class ModuleMembers {
   char* begin_ = nullptr;
   size_t bytes_ = 0;
   Place* places_ = nullptr;
-  bool is_new_ = false;  // there is an entry whose member was not looked for yet
+  bool has_unplaced_ = false;  // there is an entry whose member was not looked for yet
   bool has_computed_ = false;
   bool busy_ = false;
 };

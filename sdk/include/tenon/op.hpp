@@ -112,7 +112,7 @@ inline const tn_value* values_of(std::initializer_list<Argument> args) {
 }
 
 // A new tensor, which asks for its gradient where it is to.
-inline Tensor asking(Tensor made, bool requires_grad) {
+inline Tensor with_requires_grad(Tensor made, bool requires_grad) {
   if (requires_grad) made.requires_grad_();
   return made;
 }

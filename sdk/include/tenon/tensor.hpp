@@ -38,6 +38,14 @@ namespace detail {
 // and of the tensors that ask for a gradient (unregistered.hpp). NULL: nobody asks.
 struct Making {
   void (*made)(Making*, tn_object*, tn_tensor*);  // one of the two
+  // `member` holds what `owner` was given under this name; moved: `to` has what `from` had.
+  void (*placed)(Making*, tn_object* owner, const char* name, const void* member);
+  void (*moved)(Making*, const void* from, const void* to);
+};
+// What an object was just given, and under which name.
+struct Registered {
+  tn_object* owner;
+  const char* name;
 };
 inline constinit thread_local Making* making = nullptr;
 }  // namespace detail
@@ -84,6 +92,12 @@ class Tensor : public detail::TensorMethods {
     if (held_) detail::known_host()->tensor_retain(held_);
   }
   constexpr Tensor(Tensor&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+  // What an object gives back of what it was given is constructed where the program keeps it: as a
+  // member of the class that is being made, for one (module_members.hpp).
+  Tensor(detail::Registered as, Tensor&& tensor) : held_(std::exchange(tensor.held_, nullptr)) {
+    if (detail::making) [[unlikely]]
+      detail::making->placed(detail::making, as.owner, as.name, this);
+  }
   // None where there is none: an optional argument of a forward goes on to ops as it is.
   template <std::same_as<std::optional<Tensor>> O>
   Tensor(const O& tensor) noexcept

@@ -158,12 +158,20 @@ class UnregisteredThings {
 // given up. One within another is told to the outer one as one object.
 class MakingScope : public Making {
  public:
-  MakingScope() : Making{note}, outer_(std::exchange(making, this)) {}
+  MakingScope() : Making{note, place, move}, outer_(std::exchange(making, this)) {}
   MakingScope(const MakingScope&) = delete;
   ~MakingScope() {
     making = outer_;
     for (const std::unique_ptr<Note>& note : notes_) stop_watching(*note);
   }
+
+  // Where what was registered was put.
+  struct Placed {
+    tn_object* owner;
+    std::string name;
+    const void* member;
+  };
+  const std::vector<Placed>& placed_members() const { return placed_; }
 
   // `module` was constructed.
   void finish(const Object& module) {
@@ -191,6 +199,13 @@ class MakingScope : public Making {
     bool lives = true;
   };
 
+  static void place(Making* self, tn_object* owner, const char* name, const void* member) {
+    static_cast<MakingScope*>(self)->placed_.push_back({owner, name, member});
+  }
+  static void move(Making* self, const void* from, const void* to) {
+    for (Placed& one : static_cast<MakingScope*>(self)->placed_)
+      if (one.member == from) one.member = to;
+  }
   static void note(Making* self, tn_object* object, tn_tensor* tensor) {
     auto& scope = *static_cast<MakingScope*>(self);
     if (object && api.object->kind(object) != TN_OBJECT_LAYER) return;
@@ -243,6 +258,7 @@ class MakingScope : public Making {
 
   Making* outer_;
   std::vector<std::unique_ptr<Note>> notes_;
+  std::vector<Placed> placed_;
 };
 
 }  // namespace detail

@@ -280,12 +280,13 @@ class DataLoader {
     using value_type = Batch;
     using difference_type = std::ptrdiff_t;
     using pointer = void;
-    using reference = value_type;
+    using reference = value_type&;
 
     iterator() = default;
     iterator(DataLoader* loader, int64_t batch)
         : loader_(loader), batch_(batch), pass_(loader->n_begun_) {}
-    value_type operator*() const {
+    // The loader's, until the next one is asked for.
+    value_type& operator*() const {
       expect_own_pass();
       if (!loader_ || !loader_->current_) fail("DataLoader: no batch is here: the pass has ended");
       return *loader_->current_;

@@ -99,11 +99,12 @@ class ModulesInARow : public Object {
     using value_type = Object;
     using difference_type = std::ptrdiff_t;
     using pointer = void;
-    using reference = Object;
+    using reference = const Object&;
 
     Iterator() = default;
     Iterator(Object list, uint32_t i) : list_(std::move(list)), i_(i) {}
-    Object operator*() const { return list_.child_at(i_); }
+    // Until the next one is asked for.
+    const Object& operator*() const { return here_ = list_.child_at(i_); }
     Iterator& operator++() {
       ++i_;
       return *this;
@@ -117,6 +118,7 @@ class ModulesInARow : public Object {
 
    private:
     Object list_;
+    mutable Object here_;
     uint32_t i_ = 0;
   };
   Iterator begin() const { return {*this, 0}; }

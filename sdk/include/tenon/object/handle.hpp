@@ -74,13 +74,14 @@ inline bool is_module(const tn_object* object) {
   ignore(api.object->method_schema(object, "clone", &text));
   return text && std::string_view(text).find("of_module") != std::string_view::npos;
 }
-[[gnu::cold]] inline void warn_of_members(const std::string& type, const std::string& name) {
-  host()->log(2, joined({type, ": child '", name,
-                         "' is replaced, and a member of the class that holds the one before still "
-                         "uses that; expected member = "
-                         "module.child(\"",
-                         name, "\", layer)"})
-                     .c_str());
+[[gnu::cold]] inline void warn_of_members(const std::string& type, const std::string& name,
+                                          bool is_child = true) {
+  host()->log(2,
+              joined({type, is_child ? ": child '" : ": tensor '", name,
+                      "' is replaced, and a member of the class that holds the one before still "
+                      "uses that; expected member = module.",
+                      is_child ? "child(\"" : "tensor(\"", name, is_child ? "\", layer)" : "\")"})
+                  .c_str());
 }
 }  // namespace detail
 
@@ -130,11 +131,20 @@ class Object {
   Object(Object&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   // To variables only: what a function gives is assigned to in vain, but for a Child.
   Object& operator=(Object other) & noexcept {
+    if (detail::making) [[unlikely]]
+      detail::making->moved(detail::making, &other, this);
     std::swap(object_, other.object_);
     return *this;
   }
+  // As Tensor's.
+  Object(detail::Registered as, Object&& object) : object_(std::exchange(object.object_, nullptr)) {
+    if (detail::making) [[unlikely]]
+      detail::making->placed(detail::making, as.owner, as.name, this);
+  }
+  // An optional member that was reset is None for who looks at its memory (module_members.hpp).
   ~Object() {
     if (object_) detail::api.object->release(object_);
+    *const_cast<tn_object* volatile*>(&object_) = nullptr;
   }
   static Object take(tn_object* o) noexcept {
     Object object;
@@ -166,13 +176,17 @@ class Object {
   }
   Tensor set(TextRef name, Tensor tensor, tn_entry_kind kind = TN_ENTRY_PARAMETER) const {
     check(detail::api.object->set_tensor(checked(), name.c_str(), tensor.get(), kind));
-    return tensor;
+    return {detail::Registered{object_, name.c_str()}, std::move(tensor)};
   }
   template <typename T>
   requires std::is_base_of_v<Object, T> T child(TextRef name, T child)
   const {
     check(detail::api.object->set_child(checked(), name.c_str(), child.get()));
-    return child;
+    if constexpr (std::is_same_v<T, Object>) {
+      return {detail::Registered{object_, name.c_str()}, std::move(child)};
+    } else {
+      return child;
+    }
   }
   // f(Object& self, arguments...), or f(arguments...) without the first; what it gives is by the
   // schema.
@@ -329,16 +343,17 @@ class Object {
 };
 
 namespace detail {
-// Whether a member of the class derived from Module holds what the entry of this name holds
+// What the class derived from Module has in its members of the entry of this name
 // (module_members.hpp).
-inline bool member_follows(const Object& module, TextRef name) {
+enum MemberState { kNoMember, kMemberDiffers, kMemberFollows };
+inline MemberState member_state(const Object& module, TextRef name) {
   const char* schema = nullptr;
-  ignore(api.object->method_schema(module.get(), "member_follows", &schema));
-  if (!schema) return false;
+  ignore(api.object->method_schema(module.get(), "member_state", &schema));
+  if (!schema) return kNoMember;
   const tn_value argument = to_value(name.c_str());
   tn_value result;
-  check(api.object->invoke(module.get(), "member_follows", &argument, 1, &result, 1));
-  return result.as.i != 0;
+  check(api.object->invoke(module.get(), "member_state", &argument, 1, &result, 1));
+  return MemberState(result.as.i);
 }
 }  // namespace detail
 
@@ -355,8 +370,8 @@ class Child : public Object {
   Child& operator=(Child&&) & = default;
   void operator=(const Object& other) && {
     parent_.child(name_.c_str(), other);
-    if (detail::is_module(parent_.get()) && !detail::member_follows(parent_, name_.c_str()))
-        [[unlikely]]
+    if (detail::is_module(parent_.get()) &&
+        detail::member_state(parent_, name_.c_str()) == detail::kNoMember) [[unlikely]]
       detail::warn_of_members(parent_.type_name(), name_);
   }
 

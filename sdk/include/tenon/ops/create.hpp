@@ -24,21 +24,21 @@ struct FullOptions {
   bool requires_grad = false;
 };
 template <std::same_as<FullOptions> O = FullOptions>
-inline Tensor full(Ints sizes, Number value, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"full">, {sizes, value, options.dtype, options.device}), options.requires_grad); }
+inline Tensor full(Ints sizes, Number value, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"full">, {sizes, value, options.dtype, options.device}), options.requires_grad); }
 // A tensor of zeros. dtype None: float32; device None: the CPU.
 inline Tensor zeros(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"zeros">, {sizes, dtype, device}); }
 template <detail::WholeNumber... N>
 requires(sizeof...(N) > 1) Tensor zeros(N... sizes) { return zeros(Ints(sizes...)); }
 using ZerosOptions = FullOptions;
 template <std::same_as<ZerosOptions> O = ZerosOptions>
-inline Tensor zeros(Ints sizes, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"zeros">, {sizes, options.dtype, options.device}), options.requires_grad); }
+inline Tensor zeros(Ints sizes, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"zeros">, {sizes, options.dtype, options.device}), options.requires_grad); }
 // A tensor of ones. dtype None: float32; device None: the CPU.
 inline Tensor ones(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"ones">, {sizes, dtype, device}); }
 template <detail::WholeNumber... N>
 requires(sizeof...(N) > 1) Tensor ones(N... sizes) { return ones(Ints(sizes...)); }
 using OnesOptions = FullOptions;
 template <std::same_as<OnesOptions> O = OnesOptions>
-inline Tensor ones(Ints sizes, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"ones">, {sizes, options.dtype, options.device}), options.requires_grad); }
+inline Tensor ones(Ints sizes, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"ones">, {sizes, options.dtype, options.device}), options.requires_grad); }
 // start, start + step, .. before end. dtype None: int64 where all are ints, else float32; device
 // None: the CPU.
 inline Tensor arange(Number start, Number end, Number step = 1, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"arange">, {start, end, step, dtype, device}); }
@@ -50,12 +50,12 @@ struct ArangeOptions {
   bool requires_grad = false;
 };
 template <std::same_as<ArangeOptions> O = ArangeOptions>
-inline Tensor arange(Number start, Number end, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"arange">, {start, end, options.step, options.dtype, options.device}), options.requires_grad); }
+inline Tensor arange(Number start, Number end, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"arange">, {start, end, options.step, options.dtype, options.device}), options.requires_grad); }
 // steps values from start to end, both included. dtype None: float32; device None: the CPU.
 inline Tensor linspace(Number start, Number end, Int steps, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"linspace">, {start, end, steps, dtype, device}); }
 using LinspaceOptions = FullOptions;
 template <std::same_as<LinspaceOptions> O = LinspaceOptions>
-inline Tensor linspace(Number start, Number end, Int steps, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"linspace">, {start, end, steps, options.dtype, options.device}), options.requires_grad); }
+inline Tensor linspace(Number start, Number end, Int steps, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"linspace">, {start, end, steps, options.dtype, options.device}), options.requires_grad); }
 // base to the powers linspace(start, end, steps), computed in float64. dtype None: float32; device
 // None: the CPU.
 inline Tensor logspace(Number start, Number end, Int steps, Float base = 10.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"logspace">, {start, end, steps, base, dtype, device}); }
@@ -67,7 +67,7 @@ struct LogspaceOptions {
   bool requires_grad = false;
 };
 template <std::same_as<LogspaceOptions> O = LogspaceOptions>
-inline Tensor logspace(Number start, Number end, Int steps, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"logspace">, {start, end, steps, options.base, options.dtype, options.device}), options.requires_grad); }
+inline Tensor logspace(Number start, Number end, Int steps, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"logspace">, {start, end, steps, options.base, options.dtype, options.device}), options.requires_grad); }
 // n rows and m (None: n) columns with ones on the diagonal. dtype None: float32; device None: the
 // CPU.
 inline Tensor eye(Int n, std::optional<Int> m = {}, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"eye">, {n, m, dtype, device}); }
@@ -79,7 +79,7 @@ struct EyeOptions {
   bool requires_grad = false;
 };
 template <std::same_as<EyeOptions> O = EyeOptions>
-inline Tensor eye(Int n, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"eye">, {n, options.m, options.dtype, options.device}), options.requires_grad); }
+inline Tensor eye(Int n, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"eye">, {n, options.m, options.dtype, options.device}), options.requires_grad); }
 // int64 [2, count]: rows and columns of the elements of a row by col matrix that tril leaves.
 inline Tensor tril_indices(Int row, Int col, Int offset = 0, Device device = {}) { return detail::call<Tensor>(detail::op<"tril_indices">, {row, col, offset, device}); }
 struct TrilIndicesOptions {
@@ -130,7 +130,7 @@ struct HannWindowOptions {
   bool requires_grad = false;
 };
 template <std::same_as<HannWindowOptions> O = HannWindowOptions>
-inline Tensor hann_window(Int window_length, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"hann_window">, {window_length, options.periodic, options.dtype, options.device}), options.requires_grad); }
+inline Tensor hann_window(Int window_length, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"hann_window">, {window_length, options.periodic, options.dtype, options.device}), options.requires_grad); }
 // alpha - beta * cos(2 pi i / n); n, dtype and device as those of hann_window.
 struct HammingWindowOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -141,7 +141,7 @@ struct HammingWindowOptions {
   Device device = {};
   bool requires_grad = false;
 };
-inline Tensor hamming_window(Int window_length, const HammingWindowOptions& options = {}) { return detail::asking(detail::call<Tensor>(detail::op<"hamming_window">, {window_length, options.periodic, options.alpha, options.beta, options.dtype, options.device}), options.requires_grad); }
+inline Tensor hamming_window(Int window_length, const HammingWindowOptions& options = {}) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"hamming_window">, {window_length, options.periodic, options.alpha, options.beta, options.dtype, options.device}), options.requires_grad); }
 template <detail::Placed<bool> P>
 Tensor hamming_window(Int window_length, const P& periodic, Float alpha = 0.54, Float beta = 0.46, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"hamming_window">, {window_length, bool(periodic), alpha, beta, dtype, device}); }
 // 0.42 - 0.5 * cos(2 pi i / n) + 0.08 * cos(4 pi i / n); n, dtype and device as those of
@@ -149,12 +149,12 @@ Tensor hamming_window(Int window_length, const P& periodic, Float alpha = 0.54, 
 inline Tensor blackman_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"blackman_window">, {window_length, periodic, dtype, device}); }
 using BlackmanWindowOptions = HannWindowOptions;
 template <std::same_as<BlackmanWindowOptions> O = BlackmanWindowOptions>
-inline Tensor blackman_window(Int window_length, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"blackman_window">, {window_length, options.periodic, options.dtype, options.device}), options.requires_grad); }
+inline Tensor blackman_window(Int window_length, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"blackman_window">, {window_length, options.periodic, options.dtype, options.device}), options.requires_grad); }
 // 1 - |2 i / n - 1|, a triangle; n, dtype and device as those of hann_window.
 inline Tensor bartlett_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"bartlett_window">, {window_length, periodic, dtype, device}); }
 using BartlettWindowOptions = HannWindowOptions;
 template <std::same_as<BartlettWindowOptions> O = BartlettWindowOptions>
-inline Tensor bartlett_window(Int window_length, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"bartlett_window">, {window_length, options.periodic, options.dtype, options.device}), options.requires_grad); }
+inline Tensor bartlett_window(Int window_length, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"bartlett_window">, {window_length, options.periodic, options.dtype, options.device}), options.requires_grad); }
 // i0(beta * sqrt(1 - (2 i / n - 1)^2)) / i0(beta); n, dtype and device as those of hann_window.
 inline Tensor kaiser_window(Int window_length, bool periodic = true, Float beta = 12.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"kaiser_window">, {window_length, periodic, beta, dtype, device}); }
 struct KaiserWindowOptions {
@@ -166,7 +166,7 @@ struct KaiserWindowOptions {
   bool requires_grad = false;
 };
 template <std::same_as<KaiserWindowOptions> O = KaiserWindowOptions>
-inline Tensor kaiser_window(Int window_length, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"kaiser_window">, {window_length, options.periodic, options.beta, options.dtype, options.device}), options.requires_grad); }
+inline Tensor kaiser_window(Int window_length, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"kaiser_window">, {window_length, options.periodic, options.beta, options.dtype, options.device}), options.requires_grad); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -28,7 +28,7 @@ struct RandOptions {
   bool requires_grad = false;
 };
 template <std::same_as<RandOptions> O = RandOptions>
-inline Tensor rand(Ints sizes, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"rand">, {sizes, options.dtype, options.device}), options.requires_grad); }
+inline Tensor rand(Ints sizes, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"rand">, {sizes, options.dtype, options.device}), options.requires_grad); }
 // rand of the sizes and device of x, and of its dtype unless said.
 inline Tensor rand_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"rand_like">, {x, dtype}); }
 struct RandLikeOptions {
@@ -44,7 +44,7 @@ template <detail::WholeNumber... N>
 requires(sizeof...(N) > 1) Tensor randn(N... sizes) { return randn(Ints(sizes...)); }
 using RandnOptions = RandOptions;
 template <std::same_as<RandnOptions> O = RandnOptions>
-inline Tensor randn(Ints sizes, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"randn">, {sizes, options.dtype, options.device}), options.requires_grad); }
+inline Tensor randn(Ints sizes, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"randn">, {sizes, options.dtype, options.device}), options.requires_grad); }
 // randn of the sizes and device of x, and of its dtype unless said.
 inline Tensor randn_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"randn_like">, {x, dtype}); }
 using RandnLikeOptions = RandLikeOptions;
@@ -54,7 +54,7 @@ inline Tensor randn_like(const Tensor& x, const O& options) { return detail::cal
 inline Tensor randint(Int low, Int high, Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randint">, {low, high, sizes, dtype, device}); }
 using RandintOptions = RandOptions;
 template <std::same_as<RandintOptions> O = RandintOptions>
-inline Tensor randint(Int low, Int high, Ints sizes, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"randint">, {low, high, sizes, options.dtype, options.device}), options.requires_grad); }
+inline Tensor randint(Int low, Int high, Ints sizes, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"randint">, {low, high, sizes, options.dtype, options.device}), options.requires_grad); }
 // randint of the sizes and device of x, and of its dtype unless said.
 inline Tensor randint_like(const Tensor& x, Int low, Int high, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"randint_like">, {x, low, high, dtype}); }
 using RandintLikeOptions = RandLikeOptions;
@@ -64,7 +64,7 @@ inline Tensor randint_like(const Tensor& x, Int low, Int high, const O& options)
 inline Tensor randperm(Int n, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randperm">, {n, dtype, device}); }
 using RandpermOptions = RandOptions;
 template <std::same_as<RandpermOptions> O = RandpermOptions>
-inline Tensor randperm(Int n, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"randperm">, {n, options.dtype, options.device}), options.requires_grad); }
+inline Tensor randperm(Int n, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"randperm">, {n, options.dtype, options.device}), options.requires_grad); }
 // Indices of x [n] or [rows, n], whose elements are weights: int64 [num_samples] or [rows,
 // num_samples].
 inline Tensor multinomial(const Tensor& x, Int num_samples, bool replacement = false) { return detail::call<Tensor>(detail::op<"multinomial">, {x, num_samples, replacement}); }
@@ -85,7 +85,7 @@ struct UniformOptions {
   bool requires_grad = false;
 };
 template <std::same_as<UniformOptions> O = UniformOptions>
-inline Tensor uniform(Ints sizes, const O& options) { return detail::asking(detail::call<Tensor>(detail::op<"uniform">, {sizes, options.low, options.high, options.dtype, options.device}), options.requires_grad); }
+inline Tensor uniform(Ints sizes, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"uniform">, {sizes, options.low, options.high, options.dtype, options.device}), options.requires_grad); }
 // Writes numbers that are uniform in [from, to) to x.
 inline Tensor uniform_(const Tensor& x, Float from = 0.0, Float to = 1.0) { return detail::call<Tensor>(detail::op<"uniform_">, {x, from, to}); }
 struct UniformInPlaceOptions {
