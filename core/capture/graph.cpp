@@ -77,6 +77,9 @@ bool LaunchGraph::tensors_fit() const {
 
 // Objects are looked at when one of all that are watched has changed.
 bool LaunchGraph::objects_fit(bool* stale) const {
+  for (size_t i = 0; refreshes_objects && i < objects.size(); ++i) {
+    if (objects[i].refresh != nullptr) objects[i].refresh(objects[i].object.get());
+  }
   const uint64_t changes = watched_object_changes.load(std::memory_order_relaxed);
   if (changes == object_changes_seen_) return true;
   bool same_mode = true;

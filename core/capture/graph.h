@@ -172,6 +172,7 @@ struct WatchedObject {
   Ref<Counted> object;
   const uint64_t* changes;
   const bool* training;
+  void (*refresh)(const Counted*);  // to call before `changes` is read; may be NULL
   uint64_t changes_then;
   bool training_then;
 };
@@ -208,6 +209,7 @@ class LaunchGraph {
   std::vector<std::unique_ptr<LeftTensor>> results;  // NULL: the function gives None
   std::vector<LeafEffect> leaves;
   std::vector<WatchedObject> objects;
+  bool refreshes_objects = false;  // any of them
   uint64_t watched_changes_then = 0, object_changes_then = 0;
   std::vector<Extent> outside_memory;  // of all that is kOutside, sorted; none meet
   int64_t n_random = 0;

@@ -356,12 +356,14 @@ void GraphRecorder::see_random(uint64_t seed, uint64_t offset, bool is_set) noex
   next_random_ = static_cast<int64_t>(wanted);
 }
 
-void GraphRecorder::see_object(Counted* object, const uint64_t* changes, const bool* training) {
+void GraphRecorder::see_object(Counted* object, const uint64_t* changes, const bool* training,
+                               void (*refresh)(const Counted*)) {
   note([&] {
     const auto index = static_cast<uint32_t>(graph_->objects.size());
     if (!objects_.emplace(object, index).second) return;
     graph_->objects.push_back(
-        {Ref<Counted>::retaining(object), changes, training, *changes, *training});
+        {Ref<Counted>::retaining(object), changes, training, refresh, *changes, *training});
+    graph_->refreshes_objects = graph_->refreshes_objects || refresh != nullptr;
   });
 }
 

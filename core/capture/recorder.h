@@ -50,7 +50,8 @@ class GraphRecorder final : public Recording {
             uint64_t bytes) override;
   void write(tn_storage* to, uint64_t offset, const void* memory, uint64_t bytes) override;
   void see_gradient(Counted* leaf, const Tensor* grad, bool replaced) override;
-  void see_object(Counted* object, const uint64_t* changes, const bool* training) override;
+  void see_object(Counted* object, const uint64_t* changes, const bool* training,
+                  void (*refresh)(const Counted*)) override;
   void see_strided(const tn_storage* storage) override;
   void see_requires_grad(const Tensor* tensor, bool on) override;
   void see_node(uint64_t sequence) override;

@@ -114,10 +114,14 @@ struct tn_object final : tenon::Counted {
     if ((tenon::thread_state.modes & tenon::kModeRecord) == 0) [[likely]]
       return;
     is_watched.store(true, std::memory_order_relaxed);
-    tenon::thread_state.recording->see_object(const_cast<tn_object*>(this), &changes, &training);
+    tenon::thread_state.recording->see_object(const_cast<tn_object*>(this), &changes, &training,
+                                              members != nullptr ? refresh : nullptr);
   }
   // To call before entries are read, and with the name of an entry behind its change.
   void tell_members(const char* set = nullptr) const;
+  static void refresh(const tenon::Counted* object) {
+    static_cast<const tn_object*>(object)->tell_members();
+  }
   void note_change() {
     ++changes;
     tell_watchers();

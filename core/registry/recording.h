@@ -59,8 +59,10 @@ class Recording {
   // The gradient of a leaf is looked at, or replaced. `leaf` is autograd's Leaf; `grad` what it
   // holds at this moment, which may be NULL.
   virtual void see_gradient(Counted* leaf, const Tensor* grad, bool replaced) = 0;
-  // An object whose entries the function depends on: `changes` counts their changes.
-  virtual void see_object(Counted* object, const uint64_t* changes, const bool* training) = 0;
+  // An object whose entries the function depends on: `changes` counts their changes. `refresh`, which
+  // may be NULL, is called before that is read.
+  virtual void see_object(Counted* object, const uint64_t* changes, const bool* training,
+                          void (*refresh)(const Counted*)) = 0;
   // A view that counts from the beginning of this memory.
   virtual void see_strided(const tn_storage* storage) = 0;
   // requires_grad of a tensor is about to be set, perhaps to what it is.

@@ -331,6 +331,57 @@ TEST_P(Layers, AMemberThatDoesNotFollowIsSaid) {
             std::string::npos);
 }
 
+struct Normed : tn::Module {
+  Tensor w = parameter("w", tn::ones({2}));
+  Tensor bias = parameter("bias", Tensor());
+  Object shortcut = child("shortcut", Object());
+  Normed() { tn::nn::utils::register_parametrization(*this, "w", tn::make<Absolute>()); }
+  Tensor forward(Tensor x) {
+    x = x * w;
+    if (bias.defined()) x = x + bias;
+    return shortcut ? shortcut(x) : x;
+  }
+};
+
+TEST_P(Layers, WhatTheConstructorComputesIsInTheMember) {
+  const auto model = tn::make<Normed>();
+  {
+    const tn::NoGrad guard;
+    model.get_parameter("parametrizations.w.original").fill_(-3.0);
+  }
+  const Tensor y = model(tn::ones({2}));
+  EXPECT_TRUE(y.equal(tn::full({2}, 3.0)));
+  y.sum().backward();
+  EXPECT_TRUE(model.get_parameter("parametrizations.w.original").grad().defined());
+  EXPECT_TRUE(model.clone()(tn::ones({2})).equal(tn::full({2}, 3.0)));
+}
+
+TEST_P(Layers, WhatIsNoneAtFirstHasItsMember) {
+  const auto model = tn::make<Normed>();
+  model->bias = tn::ones({2});
+  EXPECT_EQ(model.parameters().size(), 2u);
+  model.parameter("bias", tn::full({2}, 5.0));
+  EXPECT_TRUE(model(tn::ones({2})).equal(tn::full({2}, 6.0)));
+  model->shortcut = Linear(2, 1);
+  EXPECT_EQ(model.parameters().size(), 4u);
+  model.child("shortcut", ReLU());
+  EXPECT_EQ(model->shortcut.type_name(), "ReLU");
+}
+
+TEST_P(Layers, ACompiledFunctionSeesThatAMemberWasAssigned) {
+  const auto net = tn::make<Net>();
+  net.to(device);
+  net.eval();
+  const Tensor x = on(tn::randn({2, 4}));
+  auto compiled = tn::compile([net](Tensor y) { return net(y); });
+  const tn::NoGrad guard;
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(compiled(x).allclose(net(x)));
+  net->scale = on(tn::full({3}, 3.0));
+  EXPECT_TRUE(compiled(x).allclose(net(x)));
+  net->head = Linear(3, 5).to(device);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(compiled(x).allclose(net(x)));
+}
+
 TEST_P(Layers, AModuleThatIsGoneIsNotLookedAt) {
   Object kept;
   {

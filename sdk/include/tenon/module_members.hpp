@@ -76,10 +76,16 @@ class ModuleMembers {
     object_ = object;
     for (const MakingScope::Placed& one : placed) {
       const auto at = size_t(static_cast<const char*>(one.member) - begin_);
+      if (one.owner != object || at >= bytes_ || place_of(one.name.c_str()) ||
+          is_taken(begin_ + at))
+        continue;
       const Place wanted{nullptr, one.name, nullptr, is_child(one.name.c_str()), true};
-      if (one.owner == object && at < bytes_ && word(at) && word(at) == entry_of(wanted).handle &&
-          !place_of(one.name.c_str()) && !is_taken(begin_ + at))
-        add(one.name.c_str(), begin_ + at, wanted.is_child, true);
+      const Entry entry = entry_of(wanted);
+      const bool is_computed = entry.kind == TN_ENTRY_COMPUTED;  // by the constructor already
+      if (!is_computed && word(at) != entry.handle) continue;
+      add(one.name.c_str(), begin_ + at, wanted.is_child, true);
+      places_->is_computed = is_computed;
+      has_computed_ = has_computed_ || is_computed;
     }
     find_places();
     api.object->set_members(object, told, this);
