@@ -112,9 +112,9 @@ class ModuleMembers {
   void adopt_places_of(ModuleMembers& other) {
     other.entries_are_read();
     for (const Place* place = other.places_; place; place = place->next) {
+      if (!place->member || place_of(place->name.c_str())) continue;
       char* const member = begin_ + (place->member - other.begin_);
-      if (place->member && !place_of(place->name.c_str()) && !is_taken(member))
-        add(place->name.c_str(), member, place->is_child, place->is_exact);
+      if (!is_taken(member)) add(place->name.c_str(), member, place->is_child, place->is_exact);
     }
   }
 
