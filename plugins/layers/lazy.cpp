@@ -37,9 +37,11 @@ Object layer_for(const Object& self, const Parts& parts, int64_t size) {
 // Norms may have none.
 bool has_parameters(const Object& self) {
   tn_value affine;
-  tn_status* const absent = detail::api.object->option(self.get(), "affine", &affine);
-  ignore(absent);
-  return absent != nullptr || affine.as.i != 0;
+  if (tn_status* const absent = detail::api.object->option(self.get(), "affine", &affine)) {
+    ignore(absent);
+    return true;
+  }
+  return affine.as.i != 0;
 }
 
 // What a lazy layer is made from.
@@ -63,7 +65,7 @@ struct Lazy {
     const Object made = layer_for(self, parts, x.size(at));
     // Under autocast x may be of the lower dtype, which parameters are not.
     const bool is_cast = detail::api.amp->enabled() != 0;
-    made.to(x.device(), x.dtype().is_float() && !is_cast ? x.dtype() : Dtype());
+    made.to(x.device(), is_cast ? Dtype() : x.dtype());
     check(detail::api.object->become(self.get(), made.get()));
   }
   void create(Object& self) const {

@@ -19,13 +19,6 @@ namespace {
 INSTANTIATE_TEST_SUITE_P(Devices, Layers, testing::Values("cpu", second_device()),
                          [](const auto& param) { return std::string(param.param); });
 
-template <typename F>
-std::string log_of(F f) {
-  testing::internal::CaptureStderr();
-  f();
-  return testing::internal::GetCapturedStderr();
-}
-
 struct Base : tn::Module {
   Object body = child("body", Linear(4, 3));
 };

@@ -22,14 +22,6 @@ namespace {
 INSTANTIATE_TEST_SUITE_P(Devices, Layers, testing::Values("cpu", second_device()),
                          [](const auto& param) { return std::string(param.param); });
 
-// What f writes to the log, which goes to stderr.
-template <typename F>
-std::string log_of(F f) {
-  testing::internal::CaptureStderr();
-  f();
-  return testing::internal::GetCapturedStderr();
-}
-
 struct Block : tn::Module {
   Object norm = child("norm", BatchNorm1d(3));
   Object inner = child("inner", Linear(3, 3));

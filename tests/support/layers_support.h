@@ -17,6 +17,14 @@ inline std::vector<std::string> names_of(const tn::NamedTensors& list) {
   return names;
 }
 
+// What f writes to the log, which goes to stderr.
+template <typename F>
+std::string log_of(F f) {
+  testing::internal::CaptureStderr();
+  f();
+  return testing::internal::GetCapturedStderr();
+}
+
 class Layers : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
