@@ -43,8 +43,8 @@ struct Classifier : tn::Module {
       child("lstm", tn::nn::LSTMLayer(tn::nn::LSTM(16, 32, {.batch_first = true})));
   tn::Object head = child("head", tn::nn::Linear(32, kMarkers));
   tn::Tensor forward(tn::Tensor x, tn::Tensor lengths) {
-    auto packed = tn::nn::utils::pack_padded_sequence(letters(x), lengths, /*batch_first=*/true,
-                                                      /*enforce_sorted=*/false);
+    auto packed = tn::nn::utils::pack_padded_sequence(
+        letters(x), lengths, {.batch_first = true, .enforce_sorted = false});
     auto [outputs, h, c] = lstm(packed);
     return head(h[0]);  // the state behind each sequence's own end
   }

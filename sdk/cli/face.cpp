@@ -113,6 +113,8 @@ std::string FaceWriter::type(const FaceEntry& entry, const FaceArgument& argumen
                                                : "const " + prefix_ + "Tensor&";
   }
   if (t == "Tensor?") return "const " + prefix_ + "Tensor&";
+  if (takes_params(entry) && &argument == &entry.schema.arguments[0])
+    return prefix_.empty() ? "const Params&" : "const " + prefix_ + "optim::Params&";
   if (t.starts_with("Tensor")) return "const " + prefix_ + "Tensors&";
   if (t == "int[]|str") return "const " + prefix_ + "IntsOrText&";
   if (t.starts_with("int[]")) return prefix_ + "Ints";
@@ -205,6 +207,11 @@ std::string FaceWriter::parameter(const FaceEntry& entry, size_t i, bool with_de
 // With options by name where `by_name`.
 std::string FaceWriter::call(const FaceEntry& entry, const std::vector<std::string>& values,
                              bool by_name) const {
+  if (takes_params(entry)) {
+    const std::vector<std::string> others(values.begin() + 1, values.end());
+    return fmt::format("return {0}.made(\"{1}\", {{{0}.first(){2}{3}}});", values[0],
+                       entry.schema.name, others.empty() ? "" : ", ", joined_values(others, ", "));
+  }
   const std::string list = "{" + joined_values(values, ", ") + "}";
   if (entry.kind == FaceEntry::Kind::op) {
     const std::string called = fmt::format("{0}detail::call<{1}>({0}detail::op<\"{2}\">, {3})",
@@ -217,6 +224,12 @@ std::string FaceWriter::call(const FaceEntry& entry, const std::vector<std::stri
       fmt::format("{}Object::create(\"{}\", {})", prefix_, entry.schema.name, list);
   if (entry.kind == FaceEntry::Kind::layer) return "return " + made + ";";
   return "return " + result(entry) + "(" + made + ");";
+}
+
+// Is this an optimizer whose first argument is what it trains?
+bool FaceWriter::takes_params(const FaceEntry& entry) {
+  return entry.kind == FaceEntry::Kind::optimizer && !entry.schema.arguments.empty() &&
+         entry.schema.arguments[0].type == "Tensor[]";
 }
 
 // Does an op make a new tensor, of this dtype and on this device? It may ask for its gradient, too.

@@ -80,6 +80,7 @@ class FaceWriter {
                                const std::string& options_type) const;
   std::vector<std::string> named_values(const FaceEntry& entry, const std::string& first) const;
   static bool makes_a_tensor(const FaceEntry& entry);
+  static bool takes_params(const FaceEntry& entry);
   std::string call(const FaceEntry& entry, const std::vector<std::string>& values,
                    bool by_name = false) const;
   std::string options(std::string* its_name, const FaceEntry& entry, size_t first);

@@ -148,7 +148,7 @@ std::string functions_header(const std::string& id, const std::string& group,
       includes.emplace_back(kResultsHeader);
     const std::string header = entry.kind == FaceEntry::Kind::op      ? "op.hpp"
                                : entry.kind == FaceEntry::Kind::layer ? "object.hpp"
-                                                                      : "optim/optimizer.hpp";
+                                                                      : "optim/params.hpp";
     if (std::ranges::find(includes, header) == includes.end()) includes.push_back(header);
   }
   const std::string what = group.empty()

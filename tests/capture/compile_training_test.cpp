@@ -73,7 +73,7 @@ TEST_P(CompiledTraining, MomentumAndDropout) {
 }
 
 template <typename Options>
-Trained adam(tn::optim::Optimizer (*make)(const tn::Tensors&, const Options&), tn::Device d,
+Trained adam(tn::optim::Optimizer (*make)(const tn::optim::Params&, const Options&), tn::Device d,
              const Options& options) {
   tn::Object model = perceptron(d);
   tn::optim::Optimizer optimizer = make(model.parameters(), options);

@@ -68,6 +68,21 @@ TEST_F(OptionsOfCalls, NewTensorsMayAskForTheirGradients) {
   EXPECT_TRUE(tn::full({2}, 1.5, {.requires_grad = true}).requires_grad());
   EXPECT_FALSE(tn::zeros({2}, {.dtype = tn::float64}).requires_grad());
   EXPECT_NE(message_of([&] { tn::zeros({2}, {.dtype = tn::int64, .requires_grad = true}); }), "");
+  // Numbers in a program, too.
+  EXPECT_TRUE(tn::tensor(1.5, {.requires_grad = true}).requires_grad());
+  EXPECT_TRUE(tn::tensor({1., 2.}, {.requires_grad = true}).is_leaf());
+  EXPECT_EQ(tn::tensor({1, 2}, {.dtype = tn::float64, .requires_grad = true}).dtype(), tn::float64);
+  EXPECT_TRUE(tn::tensor({{1., 2.}}, {.requires_grad = true}).requires_grad());
+  EXPECT_TRUE(tn::tensor({{{1., 2.}}}, {.requires_grad = true}).requires_grad());
+  EXPECT_TRUE(tn::tensor({1, 2.5}, {.requires_grad = true}).requires_grad());
+  EXPECT_TRUE(tn::tensor({{1, 2.5}, {3, 4}}, {.requires_grad = true}).requires_grad());
+  EXPECT_TRUE(tn::tensor({{{1, 2.5}}}, {.requires_grad = true}).requires_grad());
+  const std::vector<float> row = {1, 2};
+  EXPECT_TRUE(tn::tensor(row, {.requires_grad = true}).requires_grad());
+  EXPECT_TRUE(tn::tensor(std::vector{row, row}, {.requires_grad = true}).requires_grad());
+  EXPECT_EQ(tn::tensor({1, 2}, {.device = "cpu"}).dtype(), tn::int64);
+  EXPECT_EQ(tn::tensor({1, 2}, "cpu").dtype(), tn::int64);
+  EXPECT_NE(message_of([&] { tn::tensor({1, 2}, {.requires_grad = true}); }), "");
 }
 
 struct Attention : tn::Module {

@@ -237,4 +237,23 @@ TEST_P(CyclicSchedules, AFunctionOfOnesOwnMayHaveAMomentum) {
     EXPECT_DOUBLE_EQ(sgd.group_option<double>(group, "momentum"), 0.3);
 }
 
+TEST(OneCycleSteps, AreCountedByEpochs) {
+  const optim::Schedule steps = optim::OneCycleLR(1.0, 12, {.pct_start = 0.5});
+  const optim::Schedule epochs =
+      optim::OneCycleLR(1.0, {.epochs = 3, .steps_per_epoch = 4, .pct_start = 0.5});
+  const optim::Schedule total = optim::OneCycleLR(1.0, {.total_steps = 12, .pct_start = 0.5});
+  for (int64_t i = 0; i < 12; ++i) {
+    EXPECT_EQ(steps.at(i), epochs.at(i));
+    EXPECT_EQ(steps.at(i), total.at(i));
+  }
+  EXPECT_EQ(message_of([] { optim::OneCycleLR(1, {.epochs = 3}); }),
+            "OneCycleLR: expected total_steps, or epochs and steps_per_epoch");
+  EXPECT_EQ(message_of([] { optim::OneCycleLR(1, {.epochs = 0, .steps_per_epoch = 4}); }),
+            "OneCycleLR: epochs is 0, expected at least 1");
+  EXPECT_EQ(message_of([] { optim::OneCycleLR(1, {.epochs = INT64_MAX, .steps_per_epoch = 2}); }),
+            "OneCycleLR: epochs * steps_per_epoch is more than an int64 holds");
+  EXPECT_EQ(message_of([] { optim::OneCycleLR(1, 9, {.epochs = 3}); }),
+            "OneCycleLR: total_steps are given by their place, expected no other number of steps");
+}
+
 }  // namespace

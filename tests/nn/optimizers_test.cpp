@@ -173,6 +173,52 @@ TEST_P(Optimizers, GroupsHaveTheirOwnOptions) {
   EXPECT_EQ(optimizer.group_option<double>(1, "lr"), 0.01);
 }
 
+// In the call, where a group that says nothing has the options of the call.
+TEST_P(Optimizers, AreMadeOfGroups) {
+  const tn::Tensor p = parameter({2}), q = parameter({2}), r = parameter({2});
+  const std::vector<tn::Tensor> named = {p};
+  const Optimizer optimizer =
+      SGD({{named, {{"lr", 0.01}, {"momentum", 0}}}, {{q}, {{"nesterov", true}}}, {{r}}},
+          {.lr = 0.1, .momentum = 0.9});
+  run(optimizer, {p, q, r}, 4);
+  expect_near(p, sgd_formula({2}, {.lr = 0.01}, 4), 1e-12);
+  expect_near(q, sgd_formula({2}, {.lr = 0.1, .momentum = 0.9, .nesterov = true}, 4), 1e-12);
+  expect_near(r, sgd_formula({2}, {.lr = 0.1, .momentum = 0.9}, 4), 1e-12);
+  EXPECT_EQ(optimizer.n_groups(), 3u);
+  EXPECT_EQ(optimizer.lr(), 0.01);
+
+  const Optimizer by_place =
+      AdamW({{{parameter({1})}, {{"weight_decay", 0}, {"betas", tn::Floats{0.5, 0.25}}}},
+             {{parameter({1}), parameter({1})}}},
+            1e-4);
+  EXPECT_EQ(by_place.group_option<double>(0, "weight_decay"), 0.0);
+  EXPECT_EQ(by_place.group_option<tn::Floats>(0, "betas")[1], 0.25);
+  EXPECT_EQ(by_place.group_option<double>(1, "weight_decay"), 0.01);
+  EXPECT_EQ(by_place.group_option<double>(1, "lr"), 1e-4);
+  EXPECT_EQ(by_place.group_parameters(1).size(), 2u);
+}
+
+TEST_P(Optimizers, GroupsThatCannotBeAreRefused) {
+  const tn::Tensor p = parameter({2}), q = parameter({2});
+  EXPECT_EQ(message_of([&] {
+              SGD({{{p}, {{"rate", 0.1}}}, {{q}}});
+            }),
+            message_of([&] {
+              SGD({p}).add_group({q}, {{"rate", 0.1}});
+            }));
+  EXPECT_EQ(message_of([&] {
+              SGD({{{p}, {{"momentum", -1.0}}}});
+            }),
+            "SGD: momentum is -1, expected at least 0");
+  EXPECT_EQ(message_of([&] {
+              SGD({{{p}}, {{q, p}}});
+            }),
+            message_of([&] {
+              SGD({p}).add_group({q, p});
+            }));
+  EXPECT_EQ(message_of([&] { SGD({{{}}, {{q}}}); }), message_of([&] { SGD(tn::Tensors()); }));
+}
+
 // Where the schema calls an option dynamic it lies in a tensor, which is written in place.
 TEST_P(Optimizers, DynamicOptionsLieInTensors) {
   const tn::Tensor p = parameter({2}), q = parameter({2});

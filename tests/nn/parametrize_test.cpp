@@ -291,6 +291,39 @@ TEST(Parametrize, TakesModulesOneBehindTheOther) {
   expect_same_bits(linear(x), y);
 }
 
+// A tensor and a layer of a class, parametrized behind make, and one in its constructor.
+struct Scaled : tn::Module {
+  Tensor scale = parameter("scale", tn::ones({3}) * 0.5);
+  Object linear = child("linear", utils::weight_norm(nn::Linear(3, 2)));
+  Tensor forward(Tensor x) { return linear(x * scale); }
+};
+TEST(Parametrize, OfAClassIsCopied) {
+  load_all();
+  const auto net = tn::make<Scaled>();
+  utils::register_parametrization(net, "scale", tn::make<Twice>());
+  utils::register_parametrization(net.child("linear"), "bias", tn::make<Twice>());
+  const Tensor x = rows().to(tn::float32);
+  const auto copy = net.clone();
+  EXPECT_EQ(names_of(copy), names_of(net));
+  EXPECT_TRUE(utils::is_parametrized(copy, "scale"));
+  expect_same_bits(copy(x), net(x));
+  expect_near(copy->scale.to(float64), {1, 1, 1}, 0);
+  const auto original_scale = [](const Object& object) {
+    return object.get_parameter("parametrizations.scale.original");
+  };
+  EXPECT_FALSE(original_scale(copy).is_same(original_scale(net)));
+  copy(x).sum().backward();
+  EXPECT_TRUE(original_scale(copy).grad().defined());
+  EXPECT_FALSE(original_scale(net).grad().defined());
+  tn::optim::SGD(copy.parameters(), 0.1).step();
+  EXPECT_FALSE(tn::equal(copy(x), net(x)));
+  expect_same_bits(copy.clone()(x), copy(x));
+
+  utils::remove_parametrizations(copy, "scale");
+  EXPECT_EQ(copy->scale.get(), copy.tensor("scale").get());
+  expect_same_bits(copy.clone()(x), copy(x));
+}
+
 Object critic(tn::Device device) {
   tn::manual_seed(0);
   const Object last = nn::Linear(4, 4);

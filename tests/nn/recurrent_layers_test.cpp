@@ -363,9 +363,13 @@ TEST(PackedSequences, PackAndPadAreInverse) {
     const Tensor padded = utils::pad_sequence({b, a, c}, true, -1);
     expect_sizes(padded, {3, 3, 2});
     expect_near(padded, {7, 8, -1, -1, -1, -1, 1, 2, 3, 4, 5, 6, 9, 10, 11, 12, -1, -1});
-    expect_near(utils::pad_sequence({b, c}, true, 0, "left"), {0, 0, 7, 8, 9, 10, 11, 12});
+    const std::vector<double> at_the_left = {0, 0, 7, 8, 9, 10, 11, 12};
+    expect_near(utils::pad_sequence({b, c}, true, 0, "left"), at_the_left);
+    expect_near(utils::pad_sequence({b, c}, {.batch_first = true, .padding_side = "left"}),
+                at_the_left);
     // PyTorch's: the longest first, a step behind the other.
-    const auto p = utils::pack_padded_sequence(padded, {1, 3, 2}, true, false);
+    const auto p = utils::pack_padded_sequence(padded, {1, 3, 2},
+                                               {.batch_first = true, .enforce_sorted = false});
     expect_near(p.data, {1, 2, 9, 10, 7, 8, 3, 4, 11, 12, 5, 6});
     EXPECT_EQ(p.batch_sizes.to_vector<int64_t>(), (std::vector<int64_t>{3, 2, 1}));
     EXPECT_EQ(p.sorted_indices.to_vector<int64_t>(), (std::vector<int64_t>{1, 2, 0}));
@@ -376,6 +380,9 @@ TEST(PackedSequences, PackAndPadAreInverse) {
     auto [again, lengths] = utils::pad_packed_sequence(p, true, -1);
     EXPECT_EQ(again.to_vector<double>(), padded.to_vector<double>());
     EXPECT_EQ(lengths.to_vector<int64_t>(), (std::vector<int64_t>{1, 3, 2}));
+    const Tensor named =
+        std::get<0>(utils::pad_packed_sequence(p, {.batch_first = true, .padding_value = -1}));
+    EXPECT_EQ(named.to_vector<double>(), padded.to_vector<double>());
     auto [longer, of_longer] = utils::pad_packed_sequence(p, false, 0, 5);
     expect_sizes(longer, {5, 3, 2});
     EXPECT_EQ(longer[4].sum().item<double>(), 0);
@@ -397,7 +404,7 @@ TEST(PackedSequences, PaddingTakesNoPart) {
     x[0].fill_(0.5);
     x[1][0].fill_(0.25);
     x = x.to(device).requires_grad_();
-    auto [y, h, c] = lstm(utils::pack_padded_sequence(x, {3, 1}, true));
+    auto [y, h, c] = lstm(utils::pack_padded_sequence(x, {3, 1}, {.batch_first = true}));
     EXPECT_TRUE(tn::all(tn::isfinite(y.data)).item<bool>());
     (y.data.sum() + h.sum() + c.sum()).backward();
     EXPECT_EQ(x.grad()[1][1].to_vector<double>(), (std::vector<double>{0, 0}));
@@ -412,7 +419,7 @@ TEST(PackedSequences, RefuseWhatDoesNotFit) {
   EXPECT_EQ(message_of([&] { utils::pack_padded_sequence(x, {3}); }),
             "pack_padded_sequence: 1 lengths for input [3, 2, 4], expected 2");
   EXPECT_EQ(message_of([&] {
-              utils::pack_padded_sequence(x, {3, 4}, false, false);
+              utils::pack_padded_sequence(x, tn::tensor({3, 4}), {.enforce_sorted = false});
             }),
             "pack_padded_sequence: lengths[1] is 4, the input has 3 steps");
   EXPECT_EQ(message_of([&] {

@@ -68,11 +68,18 @@ class Cloner {
   // libraries, which do not know its class.
   static constexpr const char* kOfModules = "clone(bool of_module=True) -> object";
 
+  // What belongs to an object that has it as a child, as its parametrizations do, says by this method
+  // what that object needs to have besides.
+  static constexpr const char* kCopiedInto = "copied_into(object parent) -> ()";
+
   // `copy` was made anew in the place of `object`: brings the values.
   void adopt(const Object& object, const Object& copy) {
     objects_.emplace_back(object.get(), copy);
     adopt_tensors(object, copy);
     adopt_children(object, copy);
+    for (const Object& child : copy.children()) {
+      if (child && has_method(child, "copied_into")) child.invoke<void>("copied_into", copy);
+    }
   }
 
  private:
@@ -139,6 +146,7 @@ class Cloner {
       }
       copy.child(slot.name.c_str(), known ? Object(*known) : clone(child));
       if ((module_of(copy) || foreign) && (child || own) &&
+          !(child && has_method(child, "copied_into")) &&
           member_state(copy, slot.name.c_str()) != kMemberFollows)
         refuse(object, slot.name, is_there);
     }
@@ -199,6 +207,7 @@ class Cloner {
     const bool foreign = is_foreign(object, copy);
     const NoGrad guard;
     for (const auto& [name, tensor, kind] : own_entries(object)) {
+      if (kind == TN_ENTRY_COMPUTED) continue;
       const auto there =
           std::find_if(made.begin(), made.end(),
                        [&, &n = name](const OwnEntry& entry) { return entry.name == n; });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -148,98 +149,140 @@ Tensor tensor_of_blocks(
 
 }  // namespace detail
 
+// What a tensor of numbers is to be, by name: tensor({1., 2.}, {.requires_grad = true}).
+struct TensorOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Dtype dtype = {};
+  Device device = {};
+  bool requires_grad = false;
+};
+namespace detail {
+// What stands behind the numbers: options by name, a dtype or a device.
+template <typename O>
+concept TensorOption = std::same_as<O, TensorOptions> || std::is_convertible_v<const O&, Dtype> ||
+    std::is_convertible_v<const O&, Device>;
+template <typename O, typename Make>
+Tensor tensor_with(const O& option, Make make) {
+  if constexpr (std::same_as<O, TensorOptions>) {
+    Tensor made = make(option.dtype, option.device);
+    if (option.requires_grad) made.requires_grad_();
+    return made;
+  } else if constexpr (std::is_convertible_v<const O&, Dtype>) {
+    return make(option, Device());
+  } else {
+    return make(Dtype(), option);
+  }
+}
+}  // namespace detail
+
 // A new tensor of numbers: tensor(3) has no dimensions, tensor({1, 2}) one, tensor({{1, 2}, {3, 4}})
 // two, and so on. As in PyTorch whole numbers are int64, fractions float32 and truths bool, whether
 // the program says 1.0 or 1.f, unless a dtype is given: tensor({1, 2}, float64). What keeps the type
 // of its elements is a copy of a vector or array of the program's: tensor(vector), Tensor::from.
+// Behind the numbers come a dtype, a device, both, or options by name.
 template <typename T>
-requires std::is_arithmetic_v<T> Tensor tensor(T number, Dtype dtype, Device device = {}) {
+requires std::is_arithmetic_v<T> Tensor tensor(T number, Dtype dtype, Device device) {
   return detail::tensor_of(&number, 1, {}, dtype, device);
 }
-template <typename T>
-requires std::is_arithmetic_v<T> Tensor tensor(T number, Device device = {}) {
-  return tensor(number, Dtype(), device);
+template <typename T, detail::TensorOption O = TensorOptions>
+requires std::is_arithmetic_v<T> Tensor tensor(T number, const O& options = {}) {
+  return detail::tensor_with(
+      options, [&](Dtype dtype, Device device) { return tensor(number, dtype, device); });
 }
 template <typename T>
 requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<T> numbers, Dtype dtype,
-                                               Device device = {}) {
+                                               Device device) {
   return detail::tensor_of(numbers.begin(), numbers.size(), int64_t(numbers.size()), dtype, device);
 }
-template <typename T>
+template <typename T, detail::TensorOption O = TensorOptions>
 requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<T> numbers,
-                                               Device device = {}) {
-  return tensor(numbers, Dtype(), device);
+                                               const O& options = {}) {
+  return detail::tensor_with(
+      options, [&](Dtype dtype, Device device) { return tensor(numbers, dtype, device); });
 }
 template <typename T>
 requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
-                                               Dtype dtype, Device device = {}) {
+                                               Dtype dtype, Device device) {
   return detail::tensor_of_rows(rows, dtype, device);
 }
-template <typename T>
+template <typename T, detail::TensorOption O = TensorOptions>
 requires std::is_arithmetic_v<T> Tensor tensor(std::initializer_list<std::initializer_list<T>> rows,
-                                               Device device = {}) {
-  return tensor(rows, Dtype(), device);
+                                               const O& options = {}) {
+  return detail::tensor_with(
+      options, [&](Dtype dtype, Device device) { return tensor(rows, dtype, device); });
 }
 template <typename T>
 requires std::is_arithmetic_v<T> Tensor
 tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks, Dtype dtype,
-       Device device = {}) {
+       Device device) {
   return detail::tensor_of_blocks(blocks, dtype, device);
 }
-template <typename T>
+template <typename T, detail::TensorOption O = TensorOptions>
 requires std::is_arithmetic_v<T> Tensor
 tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks,
-       Device device = {}) {
-  return tensor(blocks, Dtype(), device);
+       const O& options = {}) {
+  return detail::tensor_with(
+      options, [&](Dtype dtype, Device device) { return tensor(blocks, dtype, device); });
 }
 // Of several types, with fractions among them.
-inline Tensor tensor(const detail::MixedNumbers& numbers, Dtype dtype, Device device = {}) {
+inline Tensor tensor(const detail::MixedNumbers& numbers, Dtype dtype, Device device) {
   const std::vector<double>& values = numbers.values();
   return detail::tensor_of(values.data(), values.size(), int64_t(values.size()), dtype, device);
 }
-inline Tensor tensor(const detail::MixedNumbers& numbers, Device device = {}) {
-  return tensor(numbers, Dtype(), device);
+template <detail::TensorOption O = TensorOptions>
+Tensor tensor(const detail::MixedNumbers& numbers, const O& options = {}) {
+  return detail::tensor_with(
+      options, [&](Dtype dtype, Device device) { return tensor(numbers, dtype, device); });
 }
 inline Tensor tensor(std::initializer_list<std::initializer_list<detail::MixedNumber>> rows,
-                     Dtype dtype, Device device = {}) {
+                     Dtype dtype, Device device) {
   return detail::tensor_of_rows(rows, dtype, device);
 }
-inline Tensor tensor(std::initializer_list<std::initializer_list<detail::MixedNumber>> rows,
-                     Device device = {}) {
-  return tensor(rows, Dtype(), device);
+template <detail::TensorOption O = TensorOptions>
+Tensor tensor(std::initializer_list<std::initializer_list<detail::MixedNumber>> rows,
+              const O& options = {}) {
+  return detail::tensor_with(
+      options, [&](Dtype dtype, Device device) { return tensor(rows, dtype, device); });
 }
 inline Tensor tensor(
     std::initializer_list<std::initializer_list<std::initializer_list<detail::MixedNumber>>> blocks,
-    Dtype dtype, Device device = {}) {
+    Dtype dtype, Device device) {
   return detail::tensor_of_blocks(blocks, dtype, device);
 }
-inline Tensor tensor(
+template <detail::TensorOption O = TensorOptions>
+Tensor tensor(
     std::initializer_list<std::initializer_list<std::initializer_list<detail::MixedNumber>>> blocks,
-    Device device = {}) {
-  return tensor(blocks, Dtype(), device);
+    const O& options = {}) {
+  return detail::tensor_with(
+      options, [&](Dtype dtype, Device device) { return tensor(blocks, dtype, device); });
+}
+// Of a vector, and of vectors of one length: two dimensions. They keep the type of their elements
+// where there is no dtype.
+template <typename T>
+Tensor tensor(const std::vector<T>& values, Dtype dtype, Device device) {
+  return dtype ? Tensor::from(values).to(device, dtype) : Tensor::from(values, -1, device);
+}
+template <typename T, detail::TensorOption O = TensorOptions>
+Tensor tensor(const std::vector<T>& values, const O& options = {}) {
+  return detail::tensor_with(
+      options, [&](Dtype dtype, Device device) { return tensor(values, dtype, device); });
 }
 template <typename T>
-Tensor tensor(const std::vector<T>& values, Device device = {}) {
-  return Tensor::from(values, -1, device);
-}
-template <typename T>
-Tensor tensor(const std::vector<T>& values, Dtype dtype, Device device = {}) {
-  return Tensor::from(values).to(device, dtype);
-}
-// Of vectors of one length: two dimensions.
-template <typename T>
-Tensor tensor(const std::vector<std::vector<T>>& rows, Device device = {}) {
+Tensor tensor(const std::vector<std::vector<T>>& rows, Dtype dtype, Device device) {
   std::vector<T> values;
   const size_t columns = rows.empty() ? 0 : rows[0].size();
   for (const std::vector<T>& row : rows) {
     if (row.size() != columns) fail("tensor: rows of different lengths");
     values.insert(values.end(), row.begin(), row.end());
   }
-  return Tensor::from(values, {int64_t(rows.size()), int64_t(columns)}, device);
+  const int64_t sizes[] = {int64_t(rows.size()), int64_t(columns)};
+  const Tensor t = Tensor::from(values, {sizes, 2}, dtype ? Device() : device);
+  return dtype ? t.to(device, dtype) : t;
 }
-template <typename T>
-Tensor tensor(const std::vector<std::vector<T>>& rows, Dtype dtype, Device device = {}) {
-  return tensor(rows).to(device, dtype);
+template <typename T, detail::TensorOption O = TensorOptions>
+Tensor tensor(const std::vector<std::vector<T>>& rows, const O& options = {}) {
+  return detail::tensor_with(
+      options, [&](Dtype dtype, Device device) { return tensor(rows, dtype, device); });
 }
 
 }  // namespace v0

@@ -24,13 +24,6 @@
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
-namespace nn {
-namespace utils {
-Object register_parametrization(const Object& layer, const std::string& name,
-                                const Object& parametrization, bool unsafe);
-}  // namespace utils
-}  // namespace nn
-
 namespace detail {
 
 // The child of this name; none where there is no such child.
@@ -135,29 +128,31 @@ inline void expect_fit(const Object& layer, const std::string& name, const Tenso
                layer.type_name(), ", which is ", sizes_text(value.sizes()), " ",
                value.dtype().name(), "; expected the same"}));
 }
-// The copy of a layer of a pack is made by its factory, and parametrized likewise; clone brings the
-// values. (A Module makes its layers itself.)
-inline void copy_parametrizations(const Object& layer) {
-  layer.method("clone() -> object", [](Object& self) {
-    const CloneScope scope;
-    const Object copy = Cloner::made_by_factory(self);
-    for (const auto& [tensor, each] : self.child("parametrizations").named_children()) {
-      for (const Object& one : each.children())
-        nn::utils::register_parametrization(copy, tensor, Cloner::of_part(one),
-                                            /*unsafe=*/true);
+// What a copy of a layer gets by `clone`: an object of this type without anything in it.
+inline Object empty_list() {
+  Object list = Object::empty("ParametrizationList", TN_OBJECT_OTHER);
+  list.method("clone() -> object", [](Object&) { return empty_list(); });
+  return list;
+}
+// All those of a layer, by the names of its tensors. Those of a copy compute tensors of the copy.
+inline Object empty_parametrizations() {
+  Object all = Object::empty("ModuleDict");
+  all.method("clone() -> object", [](Object&) { return empty_parametrizations(); });
+  all.method(Cloner::kCopiedInto, [](Object& self, const Object& layer) {
+    for (const auto& [name, list] : self.named_children()) {
+      if (list && kind_of(layer, name) != TN_ENTRY_COMPUTED) compute_entry(layer, name);
     }
-    return copy;
   });
+  return all;
 }
 // In the place of the tensor.
 inline void put_parametrizations(const Object& layer, const std::string& name, const Object& list) {
   Object all = child_or_none(layer, "parametrizations");
-  if (!all) all = layer.child("parametrizations", Object::empty("ModuleDict"));
+  if (!all) all = layer.child("parametrizations", empty_parametrizations());
   all.train(layer.training());
   list.train(layer.training());
   all.child(name.c_str(), list);
   compute_entry(layer, name);
-  if (!Cloner::has_method(layer, "clone")) copy_parametrizations(layer);
 }
 
 }  // namespace detail
@@ -197,7 +192,7 @@ inline Object register_parametrization(const Object& layer, const std::string& n
     fail(detail::joined(
         {"register_parametrization: '", name, "' of ", layer.type_name(), " is None"}));
   }
-  const Object list = Object::empty("ParametrizationList", TN_OBJECT_OTHER);
+  const Object list = detail::empty_list();
   const tn_entry_kind kind = known ? TN_ENTRY_BUFFER : detail::kind_of(layer, name);
   const std::vector<Tensor> originals =
       known ? std::vector<Tensor>{value} : detail::originals_of(parametrization, value);

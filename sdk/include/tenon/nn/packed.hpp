@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -142,6 +143,20 @@ inline PackedSequence pack_padded_sequence(const Tensor& input, const Tensor& le
   }
   return pack_padded_sequence(input, lengths.to_vector<int64_t>(), batch_first, enforce_sorted);
 }
+struct PackPaddedSequenceOptions {
+  [[no_unique_address]] tenon::detail::ByName by_name = tenon::detail::ByName();
+  bool batch_first = false;
+  bool enforce_sorted = true;
+};
+// {} is batch_first, as in the functions above: these are templates.
+template <std::same_as<PackPaddedSequenceOptions> O = PackPaddedSequenceOptions>
+PackedSequence pack_padded_sequence(const Tensor& input, const Ints& lengths, const O& options) {
+  return pack_padded_sequence(input, lengths, options.batch_first, options.enforce_sorted);
+}
+template <std::same_as<PackPaddedSequenceOptions> O = PackPaddedSequenceOptions>
+PackedSequence pack_padded_sequence(const Tensor& input, const Tensor& lengths, const O& options) {
+  return pack_padded_sequence(input, lengths, options.batch_first, options.enforce_sorted);
+}
 
 // Of sequences [t_i, ..], one behind the other.
 inline PackedSequence pack_sequence(const std::vector<Tensor>& sequences,
@@ -195,6 +210,16 @@ inline std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& p,
   row.insert(row.begin() + 1, batch_first ? steps : n);
   return {reshape(y, row), Tensor::from(lengths, {n})};
 }
+struct PadPackedSequenceOptions {
+  [[no_unique_address]] tenon::detail::ByName by_name = tenon::detail::ByName();
+  bool batch_first = false;
+  Number padding_value = 0.0;
+  std::optional<int64_t> total_length = {};
+};
+template <std::same_as<PadPackedSequenceOptions> O = PadPackedSequenceOptions>
+std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& p, const O& options) {
+  return pad_packed_sequence(p, options.batch_first, options.padding_value, options.total_length);
+}
 
 // Sequences [t_i, ..] side by side, [t, n, ..] or with batch_first [n, t, ..].
 inline Tensor pad_sequence(const std::vector<Tensor>& sequences, bool batch_first = false,
@@ -214,6 +239,16 @@ inline Tensor pad_sequence(const std::vector<Tensor>& sequences, bool batch_firs
     padded.push_back(pad(s, borders, "constant", padding_value));
   }
   return stack(padded, batch_first ? 0 : 1);
+}
+struct PadSequenceOptions {
+  [[no_unique_address]] tenon::detail::ByName by_name = tenon::detail::ByName();
+  bool batch_first = false;
+  Number padding_value = 0.0;
+  std::string padding_side = "right";
+};
+template <std::same_as<PadSequenceOptions> O = PadSequenceOptions>
+Tensor pad_sequence(const std::vector<Tensor>& sequences, const O& options) {
+  return pad_sequence(sequences, options.batch_first, options.padding_value, options.padding_side);
 }
 
 // What pad_sequence was made of: the first lengths[i] steps of each.

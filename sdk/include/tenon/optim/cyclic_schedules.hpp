@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tenon/optim/schedule.hpp"
@@ -87,9 +88,13 @@ inline Schedule CyclicLR(Float base_lr, Float max_lr, const CyclicLROptions& opt
 // max_lr / div_factor up to max_lr in the first pct_start of the steps, and down to
 // max_lr / div_factor / final_div_factor at the last. three_phase: down to max_lr / div_factor in
 // as many steps as up, and from there to the end. The momentum goes from max_momentum down to
-// base_momentum where the rate is max_lr, and up again.
+// base_momentum where the rate is max_lr, and up again. How long it is says total_steps, or epochs and
+// steps_per_epoch.
 struct OneCycleLROptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Int> total_steps = {};
+  std::optional<Int> epochs = {};
+  std::optional<Int> steps_per_epoch = {};
   Float pct_start = 0.3;
   std::string anneal_strategy = "cos";  // or "linear"
   bool cycle_momentum = true;
@@ -121,8 +126,10 @@ inline Schedule OneCycleLR(Float max_lr, Int total_steps, const OneCycleLROption
       return at(step, &Point::momentum);
     }
   };
-  const auto total = double(detail::schedule_at_least("OneCycleLR", "total_steps", 1, total_steps));
   const char* const name = "OneCycleLR";
+  if (options.total_steps || options.epochs || options.steps_per_epoch)
+    fail("OneCycleLR: total_steps are given by their place, expected no other number of steps");
+  const auto total = double(detail::schedule_at_least(name, "total_steps", 1, total_steps));
   constexpr detail::RateBounds kAboveZero = {.above_least = true};
   const double up = options.pct_start, top = detail::schedule_number(name, "max_lr", max_lr);
   const double first =
@@ -146,6 +153,21 @@ inline Schedule OneCycleLR(Float max_lr, Int total_steps, const OneCycleLROption
   if (options.three_phase) points.push_back({2 * up * total - 2, first, range.most});
   points.push_back({total - 1, last, range.most});
   return Rates{points, by_cosine, range.cycles};
+}
+inline Schedule OneCycleLR(Float max_lr, OneCycleLROptions options) {
+  const auto total_steps = std::exchange(options.total_steps, {});
+  const auto epochs = std::exchange(options.epochs, {});
+  const auto steps_per_epoch = std::exchange(options.steps_per_epoch, {});
+  if (total_steps) return OneCycleLR(max_lr, *total_steps, options);
+  if (!epochs || !steps_per_epoch)
+    fail("OneCycleLR: expected total_steps, or epochs and steps_per_epoch");
+  const int64_t n = detail::schedule_at_least("OneCycleLR", "epochs", 1, *epochs);
+  const int64_t steps =
+      detail::schedule_at_least("OneCycleLR", "steps_per_epoch", 1, *steps_per_epoch);
+  int64_t total = 0;
+  if (__builtin_mul_overflow(n, steps, &total))
+    fail("OneCycleLR: epochs * steps_per_epoch is more than an int64 holds");
+  return OneCycleLR(max_lr, total, options);
 }
 
 }  // namespace optim

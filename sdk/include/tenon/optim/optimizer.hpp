@@ -84,6 +84,42 @@ class ParamGroup::Option {
 };
 inline ParamGroup::Option ParamGroup::operator[](const char* name) const { return {*this, name}; }
 
+// An option of one group by its name, {"lr", 1e-2}; lists and texts it keeps itself.
+class GroupOption {
+ public:
+  template <typename T>
+  GroupOption(std::string name, const T& value) : name_(std::move(name)) {
+    if constexpr (std::is_convertible_v<const T&, std::string>) {
+      text_ = value;
+      kept_ = Kept::text;
+    } else if constexpr (!std::is_arithmetic_v<T> && std::is_convertible_v<const T&, Floats>) {
+      const Floats list(value);
+      list_.assign(list.begin(), list.end());
+      kept_ = Kept::list;
+    } else {
+      value_ = detail::to_value(value);
+    }
+  }
+  GroupOption(std::string name, std::initializer_list<double> values)
+      : name_(std::move(name)), kept_(Kept::list), list_(values) {}
+  const char* name() const { return name_.c_str(); }
+  // Borrowed from this.
+  tn_value value() const {
+    return kept_ == Kept::text   ? detail::to_value(text_)
+           : kept_ == Kept::list ? detail::to_value(list_)
+                                 : value_;
+  }
+
+ private:
+  enum class Kept { value, text, list };
+
+  std::string name_;
+  Kept kept_ = Kept::value;
+  tn_value value_ = {};
+  std::string text_;
+  std::vector<double> list_;
+};
+
 // A handle to any optimizer; states are made at the first step.
 class Optimizer : public Object {
  public:
@@ -189,8 +225,10 @@ class Optimizer : public Object {
   }
   template <typename T>
   void set_group_option(uint32_t group, TextRef name, const T& value) const {
-    const tn_value v = detail::to_value(value);
-    check(detail::api.object->set_group_option(get(), group, name.c_str(), &v));
+    set_group_value(group, name, detail::to_value(value));
+  }
+  void set_group_value(uint32_t group, TextRef name, const tn_value& value) const {
+    check(detail::api.object->set_group_option(get(), group, name.c_str(), &value));
   }
   template <typename T>
   T group_option(uint32_t group, TextRef name) const {
@@ -206,19 +244,13 @@ class Optimizer : public Object {
   }
 
   // More parameters, with options of their own: add_group(head.parameters(), {{"lr", 1e-2}}).
-  struct GroupOption {
-    const char* name;
-    tn_value value;
-    template <typename T>
-    GroupOption(const char* option, const T& v) : name(option), value(detail::to_value(v)) {}
-  };
   void add_group(const std::vector<Tensor>& parameters,
                  const std::vector<GroupOption>& options = {}) const {
     std::vector<const char*> names;
     std::vector<tn_value> values;
     for (const GroupOption& option : options) {
-      names.push_back(option.name);
-      values.push_back(option.value);
+      names.push_back(option.name());
+      values.push_back(option.value());
     }
     const Tensors list(parameters);
     check(detail::api.object->add_group(get(), list.data(), list.size(), names.data(),

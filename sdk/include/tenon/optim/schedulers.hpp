@@ -90,6 +90,10 @@ inline Scheduler OneCycleLR(const Optimizer& optimizer, Float max_lr, Int total_
                             const OneCycleLROptions& options = {}) {
   return {optimizer, OneCycleLR(max_lr, total_steps, options)};
 }
+inline Scheduler OneCycleLR(const Optimizer& optimizer, Float max_lr,
+                            const OneCycleLROptions& options) {
+  return {optimizer, OneCycleLR(max_lr, options)};
+}
 // Of schedules without an optimizer.
 inline Scheduler SequentialLR(const Optimizer& optimizer, std::vector<Schedule> schedules,
                               const Ints& milestones) {
