@@ -112,12 +112,40 @@ TEST(Sort, LongRowsAgreeWithTheStandardLibrary) {
         const auto [values, at] = tn::prim::sort(x, 0, descending);
         EXPECT_EQ(at.to_vector<int64_t>(), order);
         EXPECT_TRUE(tn::equal(values.nan_to_num(), x[{at}].nan_to_num()));
-        for (const int64_t k : {n, n / 2, int64_t{40}, int64_t{1}}) {
+        for (const int64_t k : {n, n / 2, int64_t{181}, int64_t{40}, int64_t{16}, int64_t{1}}) {
           order.resize(size_t(k));
           EXPECT_EQ(std::get<1>(tn::topk(x, k, 0, descending)).to_vector<int64_t>(), order) << k;
         }
       }
     }
+  }
+}
+
+// However few of however many, they are the first of all in order.
+TEST(Sort, TopIsTheBeginOfTheOrder) {
+  const auto expect_begin = [](const Tensor& x, int64_t dim) {
+    for (const bool descending : {false, true}) {
+      const auto [values, at] = tn::prim::sort(x, dim, descending);
+      for (const int64_t k : {1, 2, 3, 16, 17, 31, 64, 200}) {
+        if (k > x.size(dim)) break;
+        const auto [top, where] = tn::topk(x, k, dim, descending);
+        EXPECT_TRUE(tn::equal(where, at.narrow(dim, 0, k))) << k << " of " << x.size(dim);
+        EXPECT_TRUE(tn::equal(top.nan_to_num(), values.narrow(dim, 0, k).nan_to_num())) << k;
+      }
+    }
+  };
+  for (const int64_t n : {1, 3, 16, 31, 32, 33, 100, 300, 700}) {
+    const Tensor x = tn::randn({5, n}), ties = tn::round(x * 2.0);
+    const Tensor rising = std::get<0>(tn::sort(x, 1));
+    const Tensor nans = tn::where(x > 1.0, std::nan(""), ties);
+    for (const Tensor& each : {x, ties, rising, rising.flip({1}), nans, tn::zeros({5, n})}) {
+      expect_begin(each, 1);
+      expect_begin(each.t().contiguous(), 0);
+      expect_begin(each.to(tn::bfloat16), 1);
+      expect_begin(each.to(tn::float64).t(), 0);
+    }
+    expect_begin((ties * 3.0).to(tn::int64), 1);
+    expect_begin((ties * 3.0).to(tn::int8).reshape({5, n, 1}).expand({5, n, 3}), 1);
   }
 }
 

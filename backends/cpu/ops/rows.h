@@ -27,16 +27,18 @@ struct RowsAlong {
     const int64_t line = t.sizes[across()];
     return std::min({most, end - row, line - row % line});
   }
-  // The offset of row `row` in a tensor of these sizes, in elements.
+  // The offset of row `row` in a tensor of these sizes, in elements. Of two dimensions, as most are, it takes
+  // no division.
   int64_t offset(const tn_tensor& other, int64_t row) const {
+    const int32_t outermost = dim == 0 ? 1 : 0;
     int64_t at = 0;
-    for (int32_t d = t.ndim - 1; d >= 0; --d) {
+    for (int32_t d = t.ndim - 1; d > outermost; --d) {
       if (d != dim) {
         at += row % t.sizes[d] * other.strides[d];
         row /= t.sizes[d];
       }
     }
-    return at;
+    return outermost < t.ndim ? at + row * other.strides[outermost] : at;
   }
 };
 

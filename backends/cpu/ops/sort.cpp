@@ -24,8 +24,10 @@ constexpr int64_t kMostLanes = 64;
 // Below it comparing is faster than counting digits.
 constexpr int64_t kLongRow = 256;
 constexpr int kMostDigits = 4;
-// Up to this part of a row is selected by a heap.
-constexpr int64_t kFew = 64;
+// So many are selected by insertion.
+constexpr int64_t kFew = 16;
+// So many ranks at once are compared with the greatest that counts.
+constexpr int64_t kBlock = 32;
 // Each rank costs a pass over the row, and sorting one of ten.
 constexpr int64_t kFewRanks = 8;
 
@@ -70,9 +72,62 @@ const Entry* sorted(Entry* row, Entry* spare, int64_t n) {
 // The k least in order, in front.
 template <typename Entry>
 void select(Entry* row, int64_t n, int64_t k) {
-  if (k < n / kFew) return std::partial_sort(row, row + k, row + n);
   if (k < n) std::nth_element(row, row + k, row + n);
   std::sort(row, row + k);
+}
+
+// The k least of what is offered in the order of places, by insertion.
+template <typename Entry>
+struct LeastFew {
+  static int64_t room(int64_t k) { return k; }
+  Entry* least;
+  int64_t k, n = 0;
+  bool takes(uint64_t rank) const { return n < k || rank < least[k - 1].key(); }
+  void take(const Entry& entry) {
+    n = std::min(n + 1, k);
+    int64_t at = n - 1;
+    for (; at > 0 && entry < least[at - 1]; --at) least[at] = least[at - 1];
+    least[at] = entry;
+  }
+  void finish() {}
+};
+// The same for a larger k: those that may count are kept until there are twice as many as can, so that
+// rows whose elements fall take no longer than others.
+template <typename Entry>
+struct LeastMany {
+  static int64_t room(int64_t k) { return 2 * k; }
+  Entry* least;
+  int64_t k, n = 0;
+  bool is_bounded = false;
+  uint64_t bound = 0;
+  bool takes(uint64_t rank) const { return !is_bounded || rank < bound; }
+  void take(const Entry& entry) {
+    least[n++] = entry;
+    if (n < room(k)) return;
+    std::nth_element(least, least + k - 1, least + n);
+    n = k;
+    is_bounded = true;
+    bound = least[k - 1].key();
+  }
+  void finish() { select(least, n, k); }
+};
+// Offers a row's elements, nearly all of which are too great where it is long. flip: all bits of the
+// ranks, or none.
+template <tn_dtype D, typename Entry, typename Element, typename Rank, typename Least>
+void offer(const Element* from, int64_t step, int64_t n, Rank flip, Least* least) {
+  int64_t i = 0;
+  for (; i + kBlock <= n; i += kBlock) {
+    Rank ranks[kBlock];
+    for (int64_t j = 0; j < kBlock; ++j) ranks[j] = rank_of<D>(from[(i + j) * step]) ^ flip;
+    if (!least->takes(*std::min_element(ranks, ranks + kBlock))) continue;
+    for (int64_t j = 0; j < kBlock; ++j) {
+      if (least->takes(ranks[j])) least->take(Entry(ranks[j], i + j));
+    }
+  }
+  for (; i < n; ++i) {
+    const Rank rank = rank_of<D>(from[i * step]) ^ flip;
+    if (least->takes(rank)) least->take(Entry(rank, i));
+  }
 }
 
 // The bucket of an entry, by the first bits in which entries of the row differ.
@@ -134,28 +189,35 @@ void at_ranks(Entry* row, Entry* spare, int64_t n, const int64_t* ranks, int64_t
   }
 }
 
+// f(room, row) for each row of x, with room for so many entries.
+template <typename Entry, typename F>
+void with_room(const tn_host* host, const RowsAlong& rows, int64_t n_entries, const F& f) {
+  const int64_t n_rows = rows.count(), rows_of_piece = 1 + kPieceElements / rows.length();
+  const int64_t lanes = std::min((n_rows + rows_of_piece - 1) / rows_of_piece, kMostLanes);
+  // What may fail to be allocated is allocated before the threads begin.
+  const auto all = std::make_unique_for_overwrite<Entry[]>(static_cast<size_t>(lanes * n_entries));
+  parallel_for(host, 0, lanes, 1, [&](int64_t first, int64_t last) {
+    for (int64_t row = first * n_rows / lanes; row < last * n_rows / lanes; ++row)
+      f(all.get() + first * n_entries, row);
+  });
+}
+template <typename Element>
+const Element* begin_of(const RowsAlong& rows, int64_t row) {
+  return static_cast<const Element*>(rows.t.data) + rows.offset(rows.t, row);
+}
 // f(entries, row) for each row of x, whose entries have room for `copies` times as many. `descending`: the
 // greatest is the least entry.
 template <tn_dtype D, typename Entry, typename F>
 void each_row(const tn_host* host, const RowsAlong& rows, int64_t copies, bool descending,
               const F& f) {
-  using Element = typename Format<D>::Element;
-  const tn_tensor& x = rows.t;
-  const int64_t n = rows.length(), n_rows = rows.count(), step = rows.stride(x);
-  const int64_t rows_of_piece = 1 + kPieceElements / n;
-  const int64_t lanes = std::min((n_rows + rows_of_piece - 1) / rows_of_piece, kMostLanes);
-  // What may fail to be allocated is allocated before the threads begin.
-  const auto all = std::make_unique_for_overwrite<Entry[]>(static_cast<size_t>(copies * lanes * n));
-  parallel_for(host, 0, lanes, 1, [&](int64_t first, int64_t last) {
-    Entry* const entries = all.get() + copies * first * n;
-    for (int64_t row = first * n_rows / lanes; row < last * n_rows / lanes; ++row) {
-      const auto* from = static_cast<const Element*>(x.data) + rows.offset(x, row);
-      for (int64_t i = 0; i < n; ++i) {
-        const auto rank = rank_of<D>(from[i * step]);
-        entries[i] = Entry(descending ? ~rank : rank, i);
-      }
-      f(entries, row);
+  const int64_t n = rows.length(), step = rows.stride(rows.t);
+  with_room<Entry>(host, rows, copies * n, [&](Entry* entries, int64_t row) {
+    const auto* from = begin_of<typename Format<D>::Element>(rows, row);
+    for (int64_t i = 0; i < n; ++i) {
+      const auto rank = rank_of<D>(from[i * step]);
+      entries[i] = Entry(descending ? ~rank : rank, i);
     }
+    f(entries, row);
   });
 }
 // f.operator()<D, Entry>() for the dtype and the entries that rows of this length need.
@@ -181,7 +243,7 @@ void launch(const tn_call* call) {
     const int64_t n = rows.length();
     each_row<D, Entry>(call->host, rows, 2, descending, [&](Entry* entries, int64_t row) {
       const Entry* const ordered = sorted(entries, entries + n, n);
-      const auto* from = static_cast<const Element*>(x.data) + rows.offset(x, row);
+      const auto* from = begin_of<Element>(rows, row);
       auto* to = static_cast<Element*>(values.data) + rows.offset(values, row);
       auto* where = static_cast<int64_t*>(indices.data) + rows.offset(indices, row);
       for (int64_t i = 0; i < n; ++i) {
@@ -198,14 +260,30 @@ void launch_top(const tn_call* call) {
   const int64_t k = call->args[1].as.i, dim = call->args[2].as.i;
   const tn_tensor& x = *call->args[0].as.tensor;
   const RowsAlong rows = {x, dim};
+  const bool largest = call->args[3].as.i != 0;
   with_entries(rows, [&]<tn_dtype D, typename Entry>() {
-    each_row<D, Entry>(call->host, rows, 1, call->args[3].as.i != 0,
-                       [&](Entry* entries, int64_t row) {
-                         select(entries, rows.length(), k);
-                         auto* to = static_cast<int64_t*>(places.data) + rows.offset(places, row);
-                         for (int64_t i = 0; i < k; ++i)
-                           to[i * rows.stride(places)] = entries[i].at();
-                       });
+    using Element = typename Format<D>::Element;
+    using Rank = decltype(rank_of<D>({}));
+    const int64_t n = rows.length(), step = rows.stride(x);
+    const auto write = [&](const Entry* least, int64_t row) {
+      auto* to = static_cast<int64_t*>(places.data) + rows.offset(places, row);
+      for (int64_t i = 0; i < k; ++i) to[i * rows.stride(places)] = least[i].at();
+    };
+    const auto few_of_many = [&]<typename Least>() {
+      with_room<Entry>(call->host, rows, Least::room(k), [&](Entry* room, int64_t row) {
+        Least least{room, k};
+        const Rank flip = largest ? static_cast<Rank>(~Rank{0}) : Rank{0};
+        offer<D, Entry>(begin_of<Element>(rows, row), step, n, flip, &least);
+        least.finish();
+        write(room, row);
+      });
+    };
+    if (k <= kFew) return few_of_many.template operator()<LeastFew<Entry>>();
+    if (k <= n / 16) return few_of_many.template operator()<LeastMany<Entry>>();
+    each_row<D, Entry>(call->host, rows, 1, largest, [&](Entry* entries, int64_t row) {
+      select(entries, n, k);
+      write(entries, row);
+    });
   });
 }
 
