@@ -59,6 +59,9 @@ Case served(const char* name, const char* what, const std::vector<int64_t>& size
 Tensor mapped(const std::vector<Tensor>& in) { return linear(in[0], in[1], in[2]); }
 
 Tensor convolution(const std::vector<Tensor>& in) { return conv2d(in[0], in[1], {.padding = 1}); }
+Tensor depthwise(const std::vector<Tensor>& in) {
+  return conv1d(in[0], in[1], {.padding = 3, .groups = in[1].size(0)});
+}
 Tensor attention(const std::vector<Tensor>& in) {
   return scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true});
 }
@@ -95,6 +98,7 @@ Tensor normalized(const std::vector<Tensor>& in) { return layer_norm(in[0], 1024
 std::vector<Case> op_cases() {
   const std::vector<int64_t> square = {1024, 1024}, rows = {4096, 1024};
   const std::vector<std::vector<int64_t>> images = {{32, 64, 32, 32}, {64, 64, 3, 3}};
+  const std::vector<std::vector<int64_t>> filters = {{2, 512, 512}, {512, 1, 4}};
   const std::vector<std::vector<int64_t>> heads = {
       {8, 8, 256, 64}, {8, 8, 256, 64}, {8, 8, 256, 64}};
   const std::vector<std::vector<int64_t>> normed = {rows, {1024}, {1024}};
@@ -117,6 +121,8 @@ std::vector<Case> op_cases() {
       forward("sort", "[1024, 1024]", [](auto& in) { return std::get<0>(sort(in[0])); }, {square}),
       forward("topk", "50 of each row of [64, 50257]",
               [](auto& in) { return std::get<0>(topk(in[0], 50)); }, {{64, 50257}}),
+      forward("topk_short", "2 of each row of [65536, 8]",
+              [](auto& in) { return std::get<0>(topk(in[0], 2)); }, {{65536, 8}}),
       forward("median", "[1048576]", [](auto& in) { return std::get<0>(median(in[0])); },
               {{1024 * 1024}}),
       forward("flip", "[1048576]", [](auto& in) { return flip(in[0], 0); }, {{1024 * 1024}}),
@@ -133,6 +139,8 @@ std::vector<Case> op_cases() {
                 [](auto& in) { return matmul(in[0], in[1]); }, {{512, 768}, {768, 3072}}),
       forward("conv2d", "[32, 64, 32, 32], 64 kernels of 3x3", convolution, images),
       both_ways("conv2d_backward", "the same, forward and backward", convolution, images),
+      forward("depthwise", "[2, 512, 512], a filter of 4 for each channel", depthwise, filters),
+      both_ways("depthwise_backward", "the same, forward and backward", depthwise, filters),
       forward("softmax", "[4096, 1024]", [](auto& in) { return softmax(in[0], -1); }, {rows}),
       both_ways("softmax_backward", "the same, forward and backward",
                 [](auto& in) { return softmax(in[0], -1); }, {rows}),

@@ -1,6 +1,6 @@
-// Convolutions of one to three dimensions and the transposed ones in float32, with their gradients,
-// on oneDNN. A transposed convolution is the gradient of x of the plain one, whose y is its input;
-// so each of its parts is another part of that.
+// Convolutions of one to three dimensions and the transposed ones in float32, with their gradients, on oneDNN,
+// but for those of one filter for each channel (depthwise.h). A transposed convolution is the gradient of x of
+// the plain one, whose y is its input; so each of its parts is another part of that.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -8,6 +8,7 @@
 
 #include "cpu.h"
 #include "dnnl/library.h"
+#include "ops/depthwise.h"
 #include "ops/images.h"
 #include "ops/copy.h"
 #include "vector/table.h"
@@ -131,6 +132,22 @@ struct Problem {
       std::copy_n(shown[i].strides, rank, p.strides[i]);
     }
   }
+  // One filter for each channel, of one or two dimensions, that moves by one element over planes of x that lie
+  // row-major, where that is worth a kernel of its own. `c` is what it comes to.
+  bool is_depthwise(Depthwise* c, bool backward = false) const {
+    const bool fits = !op.transposed && op.n <= 2 && p.groups == p.in && p.in == p.out &&
+                      p.groups > 1 && p.stride[0] == 1 && p.stride[op.n - 1] == 1 &&
+                      shown[kX].is_row_major(rank);
+    c->batch = p.batch;
+    c->channels = p.in;
+    for (int64_t d = 0, to = 2 - op.n; fits && d < op.n; ++d, ++to) {
+      c->size[to] = p.x_sizes[d];
+      c->kernel[to] = p.kernel[d];
+      c->dilation[to] = p.dilation[d];
+      c->padding[to] = p.padding[d];
+    }
+    return fits && c->is_worth_it(backward);
+  }
 };
 
 // Shows a tensor that is read; one that is expanded is copied, or any that is not row-major.
@@ -223,12 +240,53 @@ void launch_forward(const Convolution& convolution, const tn_call* call) {
     show(call, *b, 1, &bias, true);
   }
   problem.finish();
+  Depthwise depthwise;
+  if (problem.is_depthwise(&depthwise)) {
+    show(call, *call->args[1].as.tensor, problem.rank, &problem.shown[kWeight], true);
+    return depthwise_y(call, depthwise, problem.shown[kX].data, problem.shown[kWeight].data,
+                       bias.data, y.data);
+  }
   if (!problem.op.transposed) {
     return run(call, problem, kY, bias.data);
   }
   run(call, problem, kX, nullptr);
   if (bias.data) {
     add_bias(call->host, y, product(y.sizes + 2, static_cast<int32_t>(problem.op.n)), bias.data);
+  }
+}
+
+// f(elements) writes t row-major, wherever its elements lie.
+template <typename F>
+void write_row_major(const tn_call* call, const tn_tensor& t, const F& f) {
+  if ((t.flags & TN_TENSOR_CONTIGUOUS) != 0) {
+    return f(static_cast<float*>(t.data));
+  }
+  Shown shown;
+  shown.set(t, t.ndim);
+  shown.make_row_major(t.ndim);
+  tn_tensor from = t;
+  from.data = Call(call).workspace(static_cast<uint64_t>(t.numel) * sizeof(float));
+  from.strides = shown.strides;
+  f(static_cast<float*>(from.data));
+  return run_copy(call->host, t, from);
+}
+
+void launch_depthwise_backward(const tn_call* call, const Depthwise& c, Problem& problem) {
+  tn_tensor* const* const wanted = call->outputs;
+  Shown* const shown = problem.shown;
+  show(call, *tensor_of(call->args[0]), problem.rank, &shown[kY], true);
+  show(call, *call->args[2].as.tensor, problem.rank, &shown[kWeight], true);
+  if (wanted[0]) {
+    write_row_major(call, *wanted[0], [&](float* dx) {
+      depthwise_dx(call, c, shown[kY].data, shown[kWeight].data, dx);
+    });
+  }
+  if (wanted[1]) {
+    write_row_major(call, *wanted[1],
+                    [&](float* dw) { depthwise_dw(call, c, shown[kY].data, shown[kX].data, dw); });
+  }
+  if (wanted[2]) {
+    sum_to_bias(call->host, shown[kY], c.out(0) * c.out(1), static_cast<float*>(wanted[2]->data));
   }
 }
 
@@ -260,6 +318,11 @@ void launch_backward(const Convolution& convolution, const tn_call* call) {
     return changed;
   };
   float* const bias = wanted[2] ? static_cast<float*>(wanted[2]->data) : nullptr;
+  problem.finish();
+  Depthwise depthwise;
+  if (problem.is_depthwise(&depthwise, true)) {
+    return launch_depthwise_backward(call, depthwise, problem);
+  }
   if (wanted[0]) {
     Problem of_input = with(problem.input(), *wanted[0]);
     run(call, of_input, problem.input(), nullptr);
@@ -308,16 +371,19 @@ bool supports(const Convolution& convolution, const tn_call* call, Refusal why) 
   if (!call->metas || !show_output(problem, call->metas[0])) {
     return why("its sizes are beyond what oneDNN counts with");
   }
-  const tenon_cpu_dnnl* dnnl = dnnl_library(call->host);
-  if (!dnnl) {
-    return why("oneDNN is not there");
-  }
   for (const int part : {problem.input(), static_cast<int>(kWeight)}) {
     if (!shown[part].is_plain(rank)) {
       shown[part].make_row_major(rank);
     }
   }
   problem.finish();
+  if (Depthwise depthwise; problem.is_depthwise(&depthwise)) {
+    return true;
+  }
+  const tenon_cpu_dnnl* dnnl = dnnl_library(call->host);
+  if (!dnnl) {
+    return why("oneDNN is not there");
+  }
   problem.p.result = problem.output();
   problem.p.has_bias = bias && !problem.op.transposed ? 1 : 0;
   // Where memory is exhausted it may take it: the launch says so.

@@ -26,6 +26,9 @@ constexpr int64_t kLongRow = 256;
 constexpr int kMostDigits = 4;
 // So many are selected by insertion.
 constexpr int64_t kFew = 16;
+// So many of a short row are found without a branch, which would go now this way and now that.
+constexpr int kVeryFew = 4;
+constexpr int64_t kShortRow = 64;
 // So many ranks at once are compared with the greatest that counts.
 constexpr int64_t kBlock = 32;
 // Each rank costs a pass over the row, and sorting one of ten.
@@ -111,6 +114,22 @@ struct LeastMany {
   }
   void finish() { select(least, n, k); }
 };
+// The K least of a short row in order: each pushes the greater ones on.
+template <tn_dtype D, int K, typename Element, typename Rank>
+void push_through(const Element* from, int64_t step, int64_t n, Rank flip, ShortEntry* least) {
+  uint64_t best[K];
+  std::fill_n(best, K, ~uint64_t{0});
+  for (int64_t i = 0; i < n; ++i) {
+    uint64_t entry = ShortEntry(rank_of<D>(from[i * step]) ^ flip, i).both;
+    for (uint64_t& there : best) {
+      // Swapped where it is less: g++ would make a branch of std::min.
+      const uint64_t swapped = (there ^ entry) & (0 - static_cast<uint64_t>(entry < there));
+      there ^= swapped;
+      entry ^= swapped;
+    }
+  }
+  for (int j = 0; j < K; ++j) least[j].both = best[j];
+}
 // Offers a row's elements, nearly all of which are too great where it is long. flip: all bits of the
 // ranks, or none.
 template <tn_dtype D, typename Entry, typename Element, typename Rank, typename Least>
@@ -269,10 +288,22 @@ void launch_top(const tn_call* call) {
       auto* to = static_cast<int64_t*>(places.data) + rows.offset(places, row);
       for (int64_t i = 0; i < k; ++i) to[i * rows.stride(places)] = least[i].at();
     };
+    const Rank flip = largest ? static_cast<Rank>(~Rank{0}) : Rank{0};
+    if constexpr (std::is_same_v<Entry, ShortEntry>) {
+      if (k <= kVeryFew && n <= kShortRow) {
+        const auto find = k == 1   ? push_through<D, 1, Element, Rank>
+                          : k == 2 ? push_through<D, 2, Element, Rank>
+                          : k == 3 ? push_through<D, 3, Element, Rank>
+                                   : push_through<D, kVeryFew, Element, Rank>;
+        return with_room<Entry>(call->host, rows, k, [&](Entry* room, int64_t row) {
+          find(begin_of<Element>(rows, row), step, n, flip, room);
+          write(room, row);
+        });
+      }
+    }
     const auto few_of_many = [&]<typename Least>() {
       with_room<Entry>(call->host, rows, Least::room(k), [&](Entry* room, int64_t row) {
         Least least{room, k};
-        const Rank flip = largest ? static_cast<Rank>(~Rank{0}) : Rank{0};
         offer<D, Entry>(begin_of<Element>(rows, row), step, n, flip, &least);
         least.finish();
         write(room, row);

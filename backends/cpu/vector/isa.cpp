@@ -3,6 +3,7 @@
 // contain.
 #include "vector/arith.h"
 #include "vector/convert.h"
+#include "vector/depthwise.h"
 #include "vector/distance.h"
 #include "vector/fold.h"
 #include "vector/gemm.h"
@@ -260,6 +261,8 @@ constexpr Table make() {
   t.sample_slopes = sample_slopes;
   t.max_plane = max_plane;
   t.max_columns = max_columns;
+  t.depthwise_taps = depthwise_taps;
+  t.depthwise_dots = depthwise_dots;
   t.gemm = gemm;
   t.gemm_scratch = gemm_scratch;
   t.adam_f32 = adam<float>;

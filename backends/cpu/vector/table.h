@@ -266,6 +266,13 @@ struct Table {
                     int32_t* places);
   void (*max_columns)(float* best, int32_t* places, const float* x, int64_t n, int32_t at);
 
+  // y[i] = bias + the sum of weights[t] x[i + shifts[t]], for i from 0 to n - 1; y is none of x.
+  void (*depthwise_taps)(float* y, const float* x, int64_t n, const float* weights,
+                         const int64_t* shifts, int64_t n_taps, float bias);
+  // sums[t] += the sum of g[i] x[i + shifts[t]].
+  void (*depthwise_dots)(double* sums, const float* g, const float* x, int64_t n,
+                         const int64_t* shifts, int64_t n_taps);
+
   // c = a b (+ bias) (relu), on the calling thread.
   void (*gemm)(const GemmArgs&);
   int64_t (*gemm_scratch)(int64_t m, int64_t n, int64_t k, tn_dtype, bool narrow);

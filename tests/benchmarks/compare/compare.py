@@ -61,6 +61,10 @@ def conv(x, w):
     return F.conv2d(x, w, padding=1)
 
 
+def depthwise(x, w):
+    return F.conv1d(x, w, padding=3, groups=w.shape[0])
+
+
 def attention(q, k, v):
     return F.scaled_dot_product_attention(q, k, v, is_causal=True)
 
@@ -212,6 +216,7 @@ LSTM = ((64, 32, 256), (1, 32, 256), (1, 32, 256), (1024, 256), (1024, 256), (10
 PACKED = ((1056, 256), *LSTM[1:])
 GRU = ((64, 32, 256), (1, 32, 256), (768, 256), (768, 256), (768,), (768,))
 IMAGES, HEADS = ((32, 64, 32, 32), (64, 64, 3, 3)), ((8, 8, 256, 64),) * 3
+FILTERS = ((2, 512, 512), (512, 1, 4))
 SUITES = {
     "ops": {
         "add": forward(torch.add, SQUARE, SQUARE),
@@ -221,6 +226,7 @@ SUITES = {
         "transpose": forward(lambda x: x.t().contiguous(), ROWS),
         "sort": forward(lambda x: x.sort()[0], SQUARE),
         "topk": forward(lambda x: x.topk(50)[0], (64, 50257)),
+        "topk_short": forward(lambda x: x.topk(2)[0], (65536, 8)),
         "median": forward(lambda x: x.median(0)[0], (1024 * 1024,)),
         "flip": forward(lambda x: x.flip(0), (1024 * 1024,)),
         "cummax": forward(lambda x: x.cummax(1)[0], SQUARE),
@@ -229,6 +235,8 @@ SUITES = {
         "matmul_backward": both_ways(torch.matmul, (512, 768), (768, 3072)),
         "conv2d": forward(conv, *IMAGES),
         "conv2d_backward": both_ways(conv, *IMAGES),
+        "depthwise": forward(depthwise, *FILTERS),
+        "depthwise_backward": both_ways(depthwise, *FILTERS),
         "softmax": forward(lambda x: F.softmax(x, -1), ROWS),
         "softmax_backward": both_ways(lambda x: F.softmax(x, -1), ROWS),
         "layer_norm": forward(normalized, ROWS, (1024,), (1024,)),
