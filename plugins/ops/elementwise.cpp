@@ -94,7 +94,8 @@ void functions_of_two() {
 void weighted_sums() {
   // From the nearer end, as PyTorch: a weight of 1 gives `end` exactly.
   op("lerp(Tensor x, Tensor end, Tensor weight) -> Tensor",
-     "where(abs(weight) < 0.5, x + weight * (end - x), end - (end - x) * (1 - weight))\n"
+     "let near = abs(weight) < 0.5\n"
+     "where(near, x, end) + (end - x) * where(near, weight, weight - 1)\n"
      "dx = g * (1 - weight); dend = g * weight; dweight = g * (end - x)")
       .doc("x + weight * (end - x). A weight of 1 gives end exactly.")
       .method()

@@ -2,6 +2,7 @@
 // pair of flip, which is a copy from backwards.
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <cwchar>
 #include <utility>
@@ -19,7 +20,7 @@ namespace {
 constexpr int64_t kPieceBytes = 1 << 18;
 constexpr int64_t kBlock = 32;  // of a transposition: its cache lines stay in the first cache
 
-// y[i, j] = x[i, j] in blocks; x is dense along i, y along j.
+// y[i, j] = x[i, j] in blocks; x is dense along i, forwards or backwards, and y along j.
 template <typename T>
 void transpose(T* y, const T* x, int64_t rows, int64_t columns, int64_t y_row, int64_t y_column,
                int64_t x_row, int64_t x_column) {
@@ -86,7 +87,7 @@ void copy_typed(const tn_host* host, void* to, const void* from, Dims dims) {
   const T* const x = static_cast<const T*>(from);
   const int32_t last = dims.n - 1;
   for (int32_t d = 0; d < last; ++d) {
-    if (dims.second[d] == 1 && dims.second[last] != 1 && dims.sizes[d] >= 4) {
+    if (std::abs(dims.second[d]) == 1 && std::abs(dims.second[last]) != 1 && dims.sizes[d] >= 4) {
       dims.move_before_last(d);
       const int32_t row = last - 1;
       const int64_t bands = (dims.sizes[row] + kBlock - 1) / kBlock;
