@@ -88,9 +88,16 @@ Status set_tensor(Object* object, std::string_view name, Tensor* tensor, tn_entr
     return invalid("{}: parameter '{}' was made by a recorded call; detach it first", object->type,
                    name);
   }
+  NamedTensor* const entry = find_named(object->tensors, name);
+  if (entry != nullptr && entry->kind == TN_ENTRY_COMPUTED && tensor != nullptr) {
+    return error(TN_FAILED_PRECONDITION,
+                 "{}: '{}' is computed from other tensors: set these, or remove what computes it "
+                 "(remove_parametrizations) first",
+                 object->type, name);
+  }
   TensorRef held = TensorRef::retaining(tensor);
   object->note_change();
-  if (NamedTensor* entry = find_named(object->tensors, name)) {
+  if (entry != nullptr) {
     entry->tensor = std::move(held);
     entry->kind = kind;
   } else {

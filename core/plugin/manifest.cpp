@@ -216,8 +216,9 @@ Status check_abi(uint32_t min, uint32_t max) {
   const bool fits = TN_ABI_MAJOR == 0 ? min == TN_ABI_VERSION && max == TN_ABI_VERSION
                                       : min <= TN_ABI_VERSION && TN_ABI_VERSION <= max;
   if (fits) return nullptr;
-  return error(TN_UNSUPPORTED, "built for ABI {}, this host has {}: rebuild it", abi_text(min, max),
-               abi_text(TN_ABI_VERSION, TN_ABI_VERSION));
+  return error(TN_UNSUPPORTED, "built for ABI {}, this host has {}{}: rebuild it",
+               abi_text(min, max), abi_text(TN_ABI_VERSION, TN_ABI_VERSION),
+               TN_ABI_MAJOR == 0 ? " alone (before 1.0 each is another)" : "");
 }
 
 }  // namespace tenon

@@ -15,11 +15,13 @@ void add_channel_dropout(int64_t n) {
           // Refuses what is no probability now, and not at the first call.
           dropout(zeros({1}), p);
           self.method(kOfTensor, [=](Object& self, Tensor x) {
-            if (x.dim() != n + 1 && x.dim() != n + 2) {
+            // [n, channels] alone are channels of one element each, as in PyTorch.
+            if (x.dim() != n + 1 && x.dim() != n + 2 && x.dim() != 2) {
               fail("x has " + std::to_string(x.dim()) + " dimensions, expected " +
                    std::to_string(n + 1) + " or " + std::to_string(n + 2));
             }
             if (!self.training() || p == 0) return x;
+            if (x.dim() == 2 && n > 1) return dropout(x, p);
             std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
             std::fill(sizes.end() - n, sizes.end(), 1);
             return x * dropout(ones(sizes, x.dtype(), x.device()), p);

@@ -54,10 +54,11 @@ std::string number_text(const std::string& text) {
 }
 
 // A default's text in C++: None and [] are {}, a list of one number is that number.
-std::string default_text(const FaceArgument& argument) {
+std::string default_text(const FaceArgument& argument, const std::string& prefix) {
   const std::string& text = argument.fallback;
   if (text == "None" || text == "[]") return "{}";
   if (text == "True" || text == "False") return text == "True" ? "true" : "false";
+  if (argument.type.starts_with("dtype")) return prefix + (text == "bool" ? "bool_" : text);
   if (text.front() != '[') return number_text(text);
   std::string list;
   std::istringstream items(text.substr(1, text.size() - 2));
@@ -201,7 +202,7 @@ std::string FaceWriter::parameter(const FaceEntry& entry, size_t i, bool with_de
   std::string text = its_type + " " + argument.name;
   if (!with_default || argument.fallback.empty()) return text;
   const bool is_operand = its_type == prefix_ + "Operand" && argument.fallback == "None";
-  return text + " = " + (is_operand ? prefix_ + "none" : default_text(argument));
+  return text + " = " + (is_operand ? prefix_ + "none" : default_text(argument, prefix_));
 }
 
 // With options by name where `by_name`.
@@ -249,7 +250,7 @@ std::string FaceWriter::options(std::string* its_name, const FaceEntry& entry, s
     const std::string its_member = member(entry, argument);
     const bool is_operand = its_member.ends_with("Operand");
     members += fmt::format("  {} {} = {};\n", its_member, argument.name,
-                           is_operand ? prefix_ + "none" : default_text(argument));
+                           is_operand ? prefix_ + "none" : default_text(argument, prefix_));
   }
   if (makes_a_tensor(entry)) members += "  bool requires_grad = false;\n";
   std::string& name = *its_name;
@@ -336,7 +337,10 @@ std::string FaceWriter::by_place(const FaceEntry& entry) const {
   const size_t first = Shape(entry).positional;
   std::string its_type = type(entry, arguments[first]);
   if (its_type.starts_with("const ")) its_type = its_type.substr(6, its_type.size() - 7);  // and &
-  std::vector<std::string> list = {"const P& " + arguments[first].name}, values;
+  std::string deduced = "P";
+  while (std::ranges::any_of(arguments, [&](const auto& one) { return one.name == deduced; }))
+    deduced += "1";
+  std::vector<std::string> list = {"const " + deduced + "& " + arguments[first].name}, values;
   if (first > 0) list.insert(list.begin(), parameters(entry, 0, first, false));
   for (size_t i = first + 1; i < arguments.size(); ++i) {
     // A Bool takes no number, which would be one that stands a place too far.
@@ -351,8 +355,8 @@ std::string FaceWriter::by_place(const FaceEntry& entry) const {
                      : is_bool  ? "bool(" + name + ")"
                                 : name);
   }
-  return fmt::format("template <{}detail::Placed<{}> P>\n{} {}({}) {{ {} }}\n", prefix_, its_type,
-                     result(entry), spelled(entry.schema.name), joined_values(list, ", "),
+  return fmt::format("template <{}detail::Placed<{}> {}>\n{} {}({}) {{ {} }}\n", prefix_, its_type,
+                     deduced, result(entry), spelled(entry.schema.name), joined_values(list, ", "),
                      call(entry, values));
 }
 

@@ -97,6 +97,7 @@ FaceSchema parse_face_schema(std::string_view text) {
 std::string comment_lines(std::string_view text, std::string_view indent) {
   std::string lines, line;
   const auto flush = [&] {
+    if (line.ends_with('\\')) line += '.';  // else the next line would be a comment, too
     lines += fmt::format("{}// {}\n", indent, line);
     line.clear();
   };

@@ -10,6 +10,10 @@ TENON_PLUGIN(face_plugin) {
     return sqrt(sum(x * x));
   });
   op("bounded(Tensor x, float least=-inf, float most=inf) -> Tensor", "min(max(x, least), most)");
+  // Names and defaults that a header might trip over, and a text behind which it might go on.
+  op("cast(Tensor x, int P=1, float second=2, int third=3, dtype to=float64) -> Tensor")
+      .doc("x in another dtype, as in C:\\")
+      .meaning([](Tensor x, int64_t, double, int64_t, Dtype to) { return x.to(to); });
   op("cube(Tensor x, float scale=1) -> Tensor", "scale * x * x * x").inplace();
   op("sum_and_difference(Tensor x, Tensor y) -> (Tensor, Tensor)").meaning([](Tensor x, Tensor y) {
     return tuple(x + y, x - y);

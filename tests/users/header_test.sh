@@ -40,6 +40,9 @@ grep -q '_batch_norm' "$work/ops.hpp" && failed "a private op has a function"
 # A plugin by its path, which needs another; defaults that are no literals of C++.
 "$tenon" header "$build/tests/face_plugins/libface_plugin.so" -o "$work/face.hpp"
 grep -q 'Float least = -std::numeric_limits<double>::infinity()' "$work/face.hpp" || failed "no default of -inf"
+has "$work/face.hpp" '  tenon::Dtype to = tenon::float64;'
+has "$work/face.hpp" 'template <tenon::detail::Placed<tenon::Int> P1>'
+has "$work/face.hpp" '// x in another dtype, as in C:\.'
 ${CXX:-c++} -std=c++20 -fsyntax-only -I"$source/sdk/include" -x c++ "$work/face.hpp" || failed "what it writes does not compile"
 
 # Results by their names, in a pack's own namespace; two groups of it, which would define them twice, give tuples.

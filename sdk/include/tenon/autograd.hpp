@@ -32,6 +32,7 @@ class GradModeGuard {
 struct NoGrad : GradModeGuard {
   [[nodiscard]] NoGrad() : GradModeGuard(TN_MODE_NO_GRAD) {}
 };
+using NoGradGuard = NoGrad;  // as libtorch's
 // Recorded again, within NoGrad.
 struct EnableGrad : GradModeGuard {
   [[nodiscard]] EnableGrad() : GradModeGuard(TN_MODE_GRAD) {}

@@ -3,6 +3,12 @@
 // here.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 #include "tenon/tensor.hpp"
 
 namespace tenon {
@@ -21,6 +27,65 @@ inline Tensor from_dlpack(void* managed) {
   tn_tensor* t = nullptr;
   check(detail::api.tensor->from_dlpack(managed, &t));
   return Tensor::take(t);
+}
+
+namespace detail {
+// A DLManagedTensorVersioned, and what it points to.
+struct Blob {
+  uint32_t major = 1, minor = 0;
+  void* context = nullptr;
+  void (*deleter)(Blob*) = nullptr;
+  uint64_t flags = 0;
+  void* data = nullptr;
+  int32_t device_type = 1, device_id = 0;  // the host
+  int32_t ndim = 0;
+  uint8_t code = 0, bits = 0;
+  uint16_t lanes = 1;
+  int64_t *sizes = nullptr, *strides = nullptr;  // NULL: row-major
+  uint64_t byte_offset = 0;
+
+  std::vector<int64_t> all_sizes;
+};
+// One whose memory is given back by release(data).
+template <typename F>
+struct BlobOf : Blob {
+  F release;
+  explicit BlobOf(F f) : release(std::move(f)) {
+    deleter = [](Blob* done) {
+      const std::unique_ptr<BlobOf> owned(static_cast<BlobOf*>(done));
+      owned->release(owned->data);
+    };
+  }
+};
+}  // namespace detail
+
+// A tensor of memory of the program's on the host, row-major, without a copy: frames of a camera, arrays of
+// another library. `data` is aligned to its elements and lives until `release(data)` is called, when nothing uses
+// the tensor any more; on an Error it is not called. Without `release` the program sees to it.
+template <typename F>
+requires std::is_invocable_v<F&, void*> Tensor from_blob(void* data, Ints sizes, Dtype dtype,
+                                                         F release) {
+  enum : uint8_t { kInt = 0, kUint = 1, kFloat = 2, kBfloat = 4, kBool = 6 };
+  if (dtype && reinterpret_cast<uintptr_t>(data) % uint64_t(dtype.itemsize()) != 0) {
+    fail(detail::joined({"from_blob: data is not aligned to elements of ", dtype.name()}));
+  }
+  auto blob = std::make_unique<detail::BlobOf<F>>(std::move(release));
+  blob->all_sizes.assign(sizes.begin(), sizes.end());
+  blob->data = data;
+  blob->ndim = int32_t(sizes.size());
+  blob->sizes = blob->all_sizes.data();
+  blob->code = dtype == bool_      ? kBool
+               : dtype == bfloat16 ? kBfloat
+               : dtype.is_float()  ? kFloat
+               : dtype == uint8    ? kUint
+                                   : kInt;
+  blob->bits = uint8_t(8 * dtype.itemsize());
+  Tensor t = from_dlpack(static_cast<detail::Blob*>(blob.get()));
+  blob.release();
+  return t;
+}
+inline Tensor from_blob(void* data, Ints sizes, Dtype dtype = float32) {
+  return from_blob(data, sizes, dtype, [](void*) {});
 }
 
 }  // namespace v0

@@ -79,8 +79,11 @@ inline void give(tn_value& v, Tensor x) {
 template <typename T>
 requires std::is_arithmetic_v<T>
 void give(tn_value& v, T x) { v = to_value(x); }
-inline void give(tn_value& v, Dtype x) { v = to_value(x); }
-inline void give(tn_value& v, Device x) { v = to_value(x); }
+// Not of what a Dtype or a Device can be made of: text is none.
+template <typename T>
+requires(std::is_same_v<T, Dtype> || std::is_same_v<T, Device>) void give(tn_value& v, T x) {
+  v = to_value(x);
+}
 inline void give(tn_value& v, Object x);  // object/values.hpp
 // One result that is a list: a lambda gives it within a tuple, std::tuple<std::vector<Tensor>>.
 inline void give(tn_value& v, std::vector<Tensor> x) {
@@ -102,6 +105,8 @@ template <>
 struct IsSequence<std::vector<Tensor>> : std::true_type {};
 template <size_t N>
 struct IsSequence<std::array<Tensor, N>> : std::true_type {};
+template <size_t N>
+struct IsSequence<TensorArray<N>> : std::true_type {};
 template <typename T>
 struct IsTuple : std::bool_constant<IsNamedResults<T>> {};
 template <typename... T>

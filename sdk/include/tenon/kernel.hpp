@@ -1,6 +1,7 @@
 // What kernels written in C++ get: a call with its arguments and outputs. Part of plugin.hpp.
 #pragma once
 
+#include <initializer_list>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -24,6 +25,8 @@ struct Meta : tn_meta {
     dtype = type.value;
     device = where.value;
   }
+  Meta(std::initializer_list<int64_t> s, Dtype type, Device where)
+      : Meta(std::span<const int64_t>(s.begin(), s.size()), type, where) {}
   // As a tensor's own.
   explicit Meta(const Tensor& t) : Meta(t.sizes(), t.dtype(), t.device()) {}
 };

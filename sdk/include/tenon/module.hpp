@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -87,6 +88,8 @@ template <typename T>
 struct IsArray : std::false_type {};
 template <size_t N>
 struct IsArray<std::array<Tensor, N>> : std::true_type {};
+template <size_t N>
+struct IsArray<TensorArray<N>> : std::true_type {};
 
 // "forward(Tensor x0, int? x1=None) -> Tensor" of a member function, whose arguments from the
 // `needed`th on may be left out, as may std::optional ones at its end.
@@ -128,19 +131,71 @@ template <typename T>
 concept HasForward = requires {
   &T::forward;
 };
-
-// The method `forward` of a T; lives in the object, and the T with it.
 template <typename T>
-struct ForwardOf {
-  using Parameters = ArgsOf<decltype(&T::forward)>;
-  using Result = ResultOf<decltype(&T::forward)>;
-  static constexpr size_t kNeeded = forward_needs<T, Parameters>();
+concept HasRightInverse = requires {
+  &T::right_inverse;
+};
+// Whether T has anything of the name `forward`, which a member of this name beside it makes ambiguous.
+template <typename T>
+struct NamesForward {
+  struct Other {
+    int forward;
+  };
+  struct Both : T, Other {};
+  template <typename B>
+  static constexpr bool is_clear = requires {
+    &B::forward;
+  };
+  static constexpr bool value = !is_clear<Both>;
+};
+template <typename T>
+requires std::is_final_v<T>
+struct NamesForward<T> : std::true_type {
+};
+
+// What the method `forward` gives.
+template <typename T>
+struct IsForwardResult
+    : std::bool_constant<std::is_arithmetic_v<T> || std::is_base_of_v<Tensor, T> ||
+                         std::is_same_v<T, std::optional<Tensor>> || IsSequence<T>::value> {};
+template <IsNamedResults T>
+struct IsForwardResult<T> : std::true_type {};
+template <typename... T>
+struct IsForwardResult<std::tuple<T...>> : std::bool_constant<(IsForwardResult<T>::value && ...)> {
+};
+template <typename A, typename B>
+struct IsForwardResult<std::pair<A, B>> : IsForwardResult<std::tuple<A, B>> {};
+
+// A T that lives in its object.
+template <typename T>
+struct LivingModule {
   std::unique_ptr<T, DestroyModule<T>> module;
   ModuleMembers members;
-  ~ForwardOf() {
+  ~LivingModule() {
     if (module) UnregisteredThings::of_process().take(module->get());
     members.stop();  // before the module ends, whose destructor may ask for its children
   }
+};
+// One without `forward`: a part of another, or one with methods of its own.
+template <typename T>
+struct NoForward : LivingModule<T> {
+  static std::string schema() { return "has_no_forward() -> ()"; }
+  static tn_status* invoke(void*, tn_object*, const tn_value*, uint32_t, tn_value*, uint32_t) {
+    return nullptr;
+  }
+};
+// The method `forward` of a T; lives in the object, and the T with it.
+template <typename T>
+struct ForwardOf : LivingModule<T> {
+  using Parameters = ArgsOf<decltype(&T::forward)>;
+  using Result = ResultOf<decltype(&T::forward)>;
+  static constexpr size_t kNeeded = forward_needs<T, Parameters>();
+  using LivingModule<T>::module;
+  static_assert(
+      IsForwardResult<Result>::value,
+      "forward gives a Tensor, a number, a std::optional<Tensor>, several of these in a tuple, "
+      "pair or array, or a vector of Tensors");
+  static std::string schema() { return method_schema<Parameters, Result>("forward", kNeeded); }
   // With the first N of the arguments, less those at the end that are None and have a default.
   template <size_t N>
   Result call(const tn_value* args) {
@@ -167,6 +222,27 @@ struct ForwardOf {
     });
   }
 };
+
+template <typename T>
+struct ForwardKind {
+  using type = NoForward<T>;
+};
+template <HasForward T>
+struct ForwardKind<T> {
+  using type = ForwardOf<T>;
+};
+
+// The method of a parametrization by which register_parametrization finds the originals of a value.
+template <typename T>
+void add_right_inverse(const Object& object, T& module) {
+  using Parameters = ArgsOf<decltype(&T::right_inverse)>;
+  using Result = ResultOf<decltype(&T::right_inverse)>;
+  [&]<typename... P>(std::type_identity<std::tuple<P...>>) {
+    object.method(
+        method_schema<Parameters, Result>("right_inverse", sizeof...(P)).c_str(),
+        [&module](std::remove_cvref_t<P>... x) { return module.right_inverse(std::move(x)...); });
+  }(std::type_identity<Parameters>());
+}
 
 template <typename T>
 struct IsMade : std::false_type {};
@@ -270,8 +346,8 @@ class Made : public Object {
   Made() = default;  // None
   template <typename... Args>
   explicit Made(std::in_place_t, Args&&... args) {
-    static_assert(detail::HasForward<T>,
-                  "a module has one public `forward`, which is no template and not overloaded");
+    static_assert(detail::HasForward<T> || !detail::NamesForward<T>::value,
+                  "`forward` of a module is public, no template and not overloaded");
     std::string name = detail::class_name<T>();
     struct Named {
       explicit Named(const char* class_name) { detail::module_name = class_name; }
@@ -295,13 +371,10 @@ class Made : public Object {
     } forget{made->get()};
     static_cast<Object&>(*this) = static_cast<const Object&>(*made);
     made_ = made.get();
-    using Forward = detail::ForwardOf<T>;
-    std::string schema =
-        detail::method_schema<typename Forward::Parameters, typename Forward::Result>(
-            "forward", Forward::kNeeded);
+    using Forward = typename detail::ForwardKind<T>::type;
     auto forward = std::make_unique<Forward>();
-    check(detail::api.object->add_method(get(), schema.c_str(), Forward::invoke, forward.get(),
-                                         detail::Held<Forward>::destroy));
+    check(detail::api.object->add_method(get(), Forward::schema().c_str(), Forward::invoke,
+                                         forward.get(), detail::Held<Forward>::destroy));
     made->lives_in_object_ = true;
     Forward& living = *forward.release();
     living.module = std::move(made);
@@ -310,6 +383,7 @@ class Made : public Object {
         get());  // the T's own reference: it must not keep its own object alive
     living.members.watch(get(), made_, sizeof(T), making.placed_members());
     made_->members_ = &living.members;
+    if constexpr (detail::HasRightInverse<T>) detail::add_right_inverse(*this, *made_);
     if constexpr (Kept::can_be) {
       this->method(detail::Cloner::kOfModules,
                    [kept = std::move(kept), module = made_](Object& self, bool) -> Object {

@@ -5,6 +5,7 @@
 //   auto [values, indices] = x.max(1);
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <tuple>
@@ -17,19 +18,22 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace detail {
 
-template <size_t>
-using TensorAt = Tensor;
-template <typename>
-struct TensorTuple;
-template <size_t... I>
-struct TensorTuple<std::index_sequence<I...>> {
-  using type = std::tuple<TensorAt<I>...>;
+template <typename T, size_t>
+using OneOf = T;
+template <typename T, typename>
+struct TupleOf;
+template <typename T, size_t... I>
+struct TupleOf<T, std::index_sequence<I...>> {
+  using type = std::tuple<OneOf<T, I>...>;
 };
+// std::tuple<T, T, ..> of N.
+template <typename T, size_t N>
+using TupleOfMany = typename TupleOf<T, std::make_index_sequence<N>>::type;
 
 // N tensors. A std::tuple of them is one, and it is a std::tuple of them.
 template <size_t N>
-struct NamedResults : TensorTuple<std::make_index_sequence<N>>::type {
-  using NamedResultsTuple = typename TensorTuple<std::make_index_sequence<N>>::type;
+struct NamedResults : TupleOfMany<Tensor, N> {
+  using NamedResultsTuple = TupleOfMany<Tensor, N>;
   NamedResults() = default;
   template <std::same_as<Tensor>... T>
   requires(sizeof...(T) == N) NamedResults(T... tensors)
@@ -41,6 +45,20 @@ concept IsNamedResults = !std::is_const_v<T> && !std::is_volatile_v<T> && requir
   typename T::NamedResultsTuple;
 };
 
+// N tensors of one call: an array, which std::tie takes, too: std::tie(h, c) = cell.call<2>(x, h, c).
+template <size_t N>
+struct TensorArray : std::array<Tensor, N> {
+  using TensorArrayBase = std::array<Tensor, N>;
+  operator TupleOfMany<Tensor&, N>() && {
+    return std::apply([](auto&... tensors) { return std::tie(tensors...); },
+                      static_cast<TensorArrayBase&>(*this));
+  }
+};
+template <typename T>
+concept IsTensorArray = !std::is_const_v<T> && !std::is_volatile_v<T> && requires {
+  typename T::TensorArrayBase;
+};
+
 }  // namespace detail
 }  // namespace v0
 }  // namespace tenon
@@ -50,3 +68,7 @@ template <tenon::detail::IsNamedResults T>
 struct std::tuple_size<T> : std::tuple_size<typename T::NamedResultsTuple> {};
 template <size_t I, tenon::detail::IsNamedResults T>
 struct std::tuple_element<I, T> : std::tuple_element<I, typename T::NamedResultsTuple> {};
+template <tenon::detail::IsTensorArray T>
+struct std::tuple_size<T> : std::tuple_size<typename T::TensorArrayBase> {};
+template <size_t I, tenon::detail::IsTensorArray T>
+struct std::tuple_element<I, T> : std::tuple_element<I, typename T::TensorArrayBase> {};

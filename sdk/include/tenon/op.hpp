@@ -98,6 +98,13 @@ struct Results<std::array<Tensor, N>> {
   }
 };
 
+template <size_t N>
+struct Results<TensorArray<N>> : Results<std::array<Tensor, N>> {
+  static TensorArray<N> take(tn_value* values) {
+    return {Results<std::array<Tensor, N>>::take(values)};
+  }
+};
+
 // An argument in braces: call<Tensor>(op, {x, 2.0}). Borrows as to_value does. The generated headers
 // call so, since what has a type for each list of arguments took a compiler longer than all of their text.
 struct Argument {

@@ -233,6 +233,7 @@ inline Object remove_parametrizations(const Object& layer, const std::string& na
     if (first.tensor.requires_grad()) value.requires_grad_();
   }
   layer.child("parametrizations").child(name.c_str(), Object());
+  layer.set(name.c_str(), Tensor(), first.kind);  // it is computed no more
   layer.set(name.c_str(), value, first.kind);
   return layer;
 }

@@ -58,6 +58,8 @@ struct CopyOptions {
 };
 
 namespace detail {
+template <size_t N>
+struct TensorArray;  // named_results.hpp
 class NonBlocking {
  public:
   explicit NonBlocking(bool on) : on_(on) {
@@ -281,6 +283,8 @@ class Tensor : public detail::TensorMethods {
     return detail::api.tensor->same_storage(checked(), other.checked()) != 0;
   }
 
+  bool is_floating_point() const { return dtype().is_float(); }
+
   // Row-sparse tensors: few rows of a table, the gradients of embeddings. (row_sparse.hpp)
   bool is_row_sparse() const { return (checked()->flags & TN_TENSOR_ROWS) != 0; }
   Tensor indices() const { return row_parts().first; }  // int64 [n]
@@ -367,13 +371,13 @@ class Tensor : public detail::TensorMethods {
   // By N names, auto [q, k, v] = x.chunk<3>(-1): N equal pieces, pieces of these lengths, slices. An
   // Error where there are more or fewer.
   template <size_t N>
-  std::array<Tensor, N> chunk(Int dim = 0) const;
+  detail::TensorArray<N> chunk(Int dim = 0) const;
   template <size_t N>
-  std::array<Tensor, N> split(std::initializer_list<int64_t> lengths, Int dim = 0) const;
+  detail::TensorArray<N> split(std::initializer_list<int64_t> lengths, Int dim = 0) const;
   template <size_t N>
-  std::array<Tensor, N> split(Int length, Int dim = 0) const;
+  detail::TensorArray<N> split(Int length, Int dim = 0) const;
   template <size_t N>
-  std::array<Tensor, N> unbind(Int dim = 0) const;
+  detail::TensorArray<N> unbind(Int dim = 0) const;
   Tensor repeat_interleave(Int repeats, std::optional<Int> dim = {}) const;
   Tensor repeat_interleave(const Tensor& repeats, std::optional<Int> dim = {}) const;
   Tensor view_as(const Tensor& other) const { return view(other.sizes()); }

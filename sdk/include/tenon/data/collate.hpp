@@ -77,7 +77,7 @@ inline constexpr bool kAlwaysFalse = false;
 // int one of int64, as labels are; all else a vector.
 template <typename Field, typename At>
 auto column(size_t n, At at) {
-  if constexpr (std::is_same_v<Field, Tensor>) {
+  if constexpr (std::is_base_of_v<Tensor, Field>) {  // x[0], too
     return stacked(n, at);
   } else if constexpr (std::is_arithmetic_v<Field>) {
     constexpr bool is_whole = std::is_integral_v<Field> && sizeof(Field) >= 4;
@@ -248,7 +248,7 @@ template <typename Sample>
 auto default_collate(const std::vector<Sample>& samples) {
   if constexpr (detail::TupleLike<Sample>) {
     return detail::collate_tuple(samples, std::make_index_sequence<std::tuple_size_v<Sample>>());
-  } else if constexpr (std::is_same_v<Sample, Tensor> || std::is_arithmetic_v<Sample>) {
+  } else if constexpr (std::is_base_of_v<Tensor, Sample> || std::is_arithmetic_v<Sample>) {
     // Of a vector<bool> an element is no reference.
     return detail::column<Sample>(
         samples.size(),

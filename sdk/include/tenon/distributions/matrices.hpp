@@ -24,7 +24,7 @@ namespace distributions {
 class Wishart : public Distribution {
  public:
   Wishart(Operand df, const Tensor& covariance_matrix)
-      : Wishart(df, {.covariance_matrix = covariance_matrix}) {}
+      : Wishart(df, MultivariateNormalOptions{.covariance_matrix = covariance_matrix}) {}
   Wishart(Operand df, const MultivariateNormalOptions& options) {
     const detail::GivenMatrix given("Wishart", options);
     const Tensor& matrix = given.matrix;

@@ -15,7 +15,8 @@ namespace distributions {
 class MultivariateNormal : public Distribution {
  public:
   MultivariateNormal(const Tensor& loc, const Tensor& covariance_matrix)
-      : MultivariateNormal(loc, {.covariance_matrix = covariance_matrix}) {}
+      : MultivariateNormal(loc, MultivariateNormalOptions{.covariance_matrix = covariance_matrix}) {
+  }
   MultivariateNormal(const Tensor& loc, const MultivariateNormalOptions& options) {
     const detail::GivenMatrix given("MultivariateNormal", options);
     expect_shapes(loc, given);

@@ -188,6 +188,19 @@ class Object {
       return child;
     }
   }
+  // By PyTorch's names.
+  Tensor register_parameter(TextRef name, Tensor tensor) const {
+    return parameter(name, std::move(tensor));
+  }
+  Tensor register_buffer(TextRef name, Tensor tensor, bool persistent = true) const {
+    return buffer(name, std::move(tensor), persistent);
+  }
+  template <typename T>
+  requires std::is_base_of_v<Object, T> T register_module(TextRef name, T module)
+  const { return child(name, std::move(module)); }
+  template <typename T>
+  requires std::is_base_of_v<Object, T> T add_module(TextRef name, T module)
+  const { return child(name, std::move(module)); }
   // f(Object& self, arguments...), or f(arguments...) without the first; what it gives is by the
   // schema.
   template <typename F>
@@ -244,8 +257,8 @@ class Object {
   }
   // The same where `forward` gives N tensors: auto [y, h] = layer.call<2>(x).
   template <size_t N, typename... Args>
-  std::array<Tensor, N> call(const Args&... args) const {
-    return invoke<std::array<Tensor, N>>("forward", args...);
+  detail::TensorArray<N> call(const Args&... args) const {
+    return invoke<detail::TensorArray<N>>("forward", args...);
   }
   // "" when there is no such method.
   std::string method_schema(TextRef method) const {

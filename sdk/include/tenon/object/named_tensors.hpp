@@ -24,6 +24,11 @@ class NamedTensors : public std::vector<std::pair<std::string, Tensor>> {
   bool contains(std::string_view name) const {
     return std::any_of(begin(), end(), [&](const auto& entry) { return entry.first == name; });
   }
+  std::vector<std::string> keys() const {
+    std::vector<std::string> names;
+    for (const auto& [name, tensor] : *this) names.push_back(name);
+    return names;
+  }
   // The tensor of this name; an Error that says the nearest where there is none.
   using Entries::operator[];
   Tensor& operator[](std::string_view name) { return (*this)[place_of(name)].second; }

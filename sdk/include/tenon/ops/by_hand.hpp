@@ -87,15 +87,15 @@ inline Tensor min(const Tensor& x) { return amin(x); }
 // A list of N tensors by N names: `auto [a, b, c] = unpack<3>(x.split(4));`. An Error where there are more or fewer. `what` is
 // whose list it is, for that.
 template <size_t N>
-std::array<Tensor, N> unpack(std::vector<Tensor> list, const char* what = "unpack") {
+detail::TensorArray<N> unpack(std::vector<Tensor> list, const char* what = "unpack") {
   if (list.size() != N) fail(detail::joined({what, ": there are ", std::to_string(list.size()), " tensors, expected ", std::to_string(N)}));
-  std::array<Tensor, N> tensors;
+  detail::TensorArray<N> tensors;
   for (size_t i = 0; i < N; ++i) tensors[i] = std::move(list[i]);
   return tensors;
 }
 // `auto [a, b] = chunk<2>(x, -1);`: N equal pieces. An Error when `dim` cannot be split so.
 template <size_t N>
-std::array<Tensor, N> chunk(const Tensor& x, int64_t dim = 0) {
+detail::TensorArray<N> chunk(const Tensor& x, int64_t dim = 0) {
   int64_t size = x.size(dim);
   if (size % int64_t(N) != 0) {
     fail(detail::joined({"chunk: dimension ", std::to_string(dim), " of size ", std::to_string(size), " is not divisible by ", std::to_string(N)}));
@@ -109,41 +109,41 @@ inline std::vector<Tensor> Tensor::split(std::initializer_list<int64_t> lengths,
 inline std::vector<Tensor> Tensor::split(const std::vector<int64_t>& lengths, Int dim) const { return split_with_sizes(lengths, dim); }
 // `auto [head, tail] = split<2>(x, {1, 7}, -1);`: pieces of these lengths; of one length, the last may be shorter.
 template <size_t N>
-std::array<Tensor, N> split(const Tensor& x, std::initializer_list<int64_t> lengths, int64_t dim = 0) {
+detail::TensorArray<N> split(const Tensor& x, std::initializer_list<int64_t> lengths, int64_t dim = 0) {
   return unpack<N>(split_with_sizes(x, lengths, dim), "split");
 }
 template <size_t N>
-std::array<Tensor, N> split(const Tensor& x, Int length, int64_t dim = 0) {
+detail::TensorArray<N> split(const Tensor& x, Int length, int64_t dim = 0) {
   return unpack<N>(split(x, length, dim), "split");
 }
 // The N slices along `dim`: `auto [x, y, z] = unbind<3>(points, -1);`. An Error where there are more or fewer.
 template <size_t N>
-std::array<Tensor, N> unbind(const Tensor& x, int64_t dim = 0) {
+detail::TensorArray<N> unbind(const Tensor& x, int64_t dim = 0) {
   if (x.size(dim) != int64_t(N)) {
     fail(detail::joined({"unbind: dimension ", std::to_string(dim), " has ", std::to_string(x.size(dim)), " slices, expected ", std::to_string(N)}));
   }
   return unpack<N>(unbind(x, dim), "unbind");
 }
 template <size_t N>
-std::array<Tensor, N> Tensor::chunk(Int dim) const { return tenon::chunk<N>(*this, dim); }
+detail::TensorArray<N> Tensor::chunk(Int dim) const { return tenon::chunk<N>(*this, dim); }
 template <size_t N>
-std::array<Tensor, N> Tensor::split(std::initializer_list<int64_t> lengths, Int dim) const { return tenon::split<N>(*this, lengths, dim); }
+detail::TensorArray<N> Tensor::split(std::initializer_list<int64_t> lengths, Int dim) const { return tenon::split<N>(*this, lengths, dim); }
 template <size_t N>
-std::array<Tensor, N> Tensor::split(Int length, Int dim) const { return tenon::split<N>(*this, length, dim); }
+detail::TensorArray<N> Tensor::split(Int length, Int dim) const { return tenon::split<N>(*this, length, dim); }
 template <size_t N>
-std::array<Tensor, N> Tensor::unbind(Int dim) const { return tenon::unbind<N>(*this, dim); }
+detail::TensorArray<N> Tensor::unbind(Int dim) const { return tenon::unbind<N>(*this, dim); }
 // `auto [y, x] = meshgrid(rows, columns);`
-inline std::array<Tensor, 2> meshgrid(const Tensor& a, const Tensor& b, TextRef indexing = "ij") { return unpack<2>(meshgrid({a, b}, indexing), "meshgrid"); }
+inline detail::TensorArray<2> meshgrid(const Tensor& a, const Tensor& b, TextRef indexing = "ij") { return unpack<2>(meshgrid({a, b}, indexing), "meshgrid"); }
 template <std::same_as<MeshgridOptions> O = MeshgridOptions>
-std::array<Tensor, 2> meshgrid(const Tensor& a, const Tensor& b, const O& options) { return meshgrid(a, b, options.indexing); }
-inline std::array<Tensor, 3> meshgrid(const Tensor& a, const Tensor& b, const Tensor& c, TextRef indexing = "ij") { return unpack<3>(meshgrid({a, b, c}, indexing), "meshgrid"); }
+detail::TensorArray<2> meshgrid(const Tensor& a, const Tensor& b, const O& options) { return meshgrid(a, b, options.indexing); }
+inline detail::TensorArray<3> meshgrid(const Tensor& a, const Tensor& b, const Tensor& c, TextRef indexing = "ij") { return unpack<3>(meshgrid({a, b, c}, indexing), "meshgrid"); }
 template <std::same_as<MeshgridOptions> O = MeshgridOptions>
-std::array<Tensor, 3> meshgrid(const Tensor& a, const Tensor& b, const Tensor& c, const O& options) { return meshgrid(a, b, c, options.indexing); }
+detail::TensorArray<3> meshgrid(const Tensor& a, const Tensor& b, const Tensor& c, const O& options) { return meshgrid(a, b, c, options.indexing); }
 // The indices of what is not 0, a tensor for each dimension. Waits for the device.
 inline std::vector<Tensor> where(const Tensor& condition) { return unbind(nonzero(condition.dim() == 0 ? condition.reshape({1}) : condition), 1); }
 
 template <size_t N>
-std::array<Tensor, N> where(const Tensor& condition) { return unpack<N>(where(condition), "where"); }
+detail::TensorArray<N> where(const Tensor& condition) { return unpack<N>(where(condition), "where"); }
 
 // Each slice along `dim`, or each element in a row, as often as `repeats` says: for all of them, or int64 [n]. A list is waited for.
 inline Tensor repeat_interleave(const Tensor& x, Int repeats, std::optional<Int> dim = {}) {

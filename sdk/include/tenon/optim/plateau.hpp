@@ -69,6 +69,9 @@ class ReduceLROnPlateau {
     bad_ = 0;
   }
 
+  // Of one element.
+  void step(const Tensor& metric) { step(metric.item<double>()); }
+
   double best() const { return best_; }
   int64_t current() const { return step_; }  // how often it was told
   // The rate of each group as it is now.
@@ -128,6 +131,10 @@ class ReduceLROnPlateau {
   double best_;
   int64_t bad_ = 0, cooldown_ = 0, step_ = 0;
 };
+
+namespace lr_scheduler {
+using optim::ReduceLROnPlateau;
+}  // namespace lr_scheduler
 
 }  // namespace optim
 }  // namespace v0

@@ -100,6 +100,24 @@ inline Scheduler SequentialLR(const Optimizer& optimizer, std::vector<Schedule> 
   return {optimizer, SequentialLR(std::move(schedules), milestones)};
 }
 
+// Where PyTorch has them.
+namespace lr_scheduler {
+using optim::ChainedScheduler;
+using optim::ConstantLR;
+using optim::CosineAnnealingLR;
+using optim::CosineAnnealingWarmRestarts;
+using optim::CyclicLR;
+using optim::ExponentialLR;
+using optim::LambdaLR;
+using optim::LinearLR;
+using optim::MultiplicativeLR;
+using optim::MultiStepLR;
+using optim::OneCycleLR;
+using optim::PolynomialLR;
+using optim::SequentialLR;
+using optim::StepLR;
+}  // namespace lr_scheduler
+
 }  // namespace optim
 }  // namespace v0
 }  // namespace tenon
