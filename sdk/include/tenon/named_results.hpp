@@ -34,6 +34,7 @@ using TupleOfMany = typename TupleOf<T, std::make_index_sequence<N>>::type;
 template <size_t N>
 struct NamedResults : TupleOfMany<Tensor, N> {
   using NamedResultsTuple = TupleOfMany<Tensor, N>;
+  using TenonBindsAs = NamedResultsTuple;
   NamedResults() = default;
   template <std::same_as<Tensor>... T>
   requires(sizeof...(T) == N) NamedResults(T... tensors)
@@ -48,27 +49,24 @@ concept IsNamedResults = !std::is_const_v<T> && !std::is_volatile_v<T> && requir
 // N tensors of one call: an array, which std::tie takes, too: std::tie(h, c) = cell.call<2>(x, h, c).
 template <size_t N>
 struct TensorArray : std::array<Tensor, N> {
-  using TensorArrayBase = std::array<Tensor, N>;
+  using TenonBindsAs = std::array<Tensor, N>;
   operator TupleOfMany<Tensor&, N>() && {
     return std::apply([](auto&... tensors) { return std::tie(tensors...); },
-                      static_cast<TensorArrayBase&>(*this));
+                      static_cast<TenonBindsAs&>(*this));
   }
 };
+// What auto [a, b] = f(x) takes such results for.
 template <typename T>
-concept IsTensorArray = !std::is_const_v<T> && !std::is_volatile_v<T> && requires {
-  typename T::TensorArrayBase;
+concept BindsAsTuple = !std::is_const_v<T> && !std::is_volatile_v<T> && requires {
+  typename T::TenonBindsAs;
 };
 
 }  // namespace detail
 }  // namespace v0
 }  // namespace tenon
 
-// auto [a, b] = f(x) asks for these.
-template <tenon::detail::IsNamedResults T>
-struct std::tuple_size<T> : std::tuple_size<typename T::NamedResultsTuple> {};
-template <size_t I, tenon::detail::IsNamedResults T>
-struct std::tuple_element<I, T> : std::tuple_element<I, typename T::NamedResultsTuple> {};
-template <tenon::detail::IsTensorArray T>
-struct std::tuple_size<T> : std::tuple_size<typename T::TensorArrayBase> {};
-template <size_t I, tenon::detail::IsTensorArray T>
-struct std::tuple_element<I, T> : std::tuple_element<I, typename T::TensorArrayBase> {};
+// auto [a, b] = f(x) asks for these. (One for all: g++ 11 takes two with constraints for the same.)
+template <tenon::detail::BindsAsTuple T>
+struct std::tuple_size<T> : std::tuple_size<typename T::TenonBindsAs> {};
+template <size_t I, tenon::detail::BindsAsTuple T>
+struct std::tuple_element<I, T> : std::tuple_element<I, typename T::TenonBindsAs> {};
