@@ -56,6 +56,17 @@ refused() {
   done
 }
 
+# What a schema cannot say, and what has no one forward.
+refused 'forward gives a Tensor' <<'CASES'
+struct Text : tn::Module { std::string forward(Tensor) { return ""; } }; tn::make<Text>();
+struct Both : tn::Module { std::tuple<Tensor, std::string> forward(Tensor x) { return {x, ""}; } }; tn::make<Both>();
+struct Path : tn::Module { std::vector<int64_t> forward(Tensor) { return {}; } }; tn::make<Path>();
+CASES
+refused 'is public, no template and not overloaded' <<'CASES'
+struct Two : tn::Module { Tensor forward(Tensor x) { return x; } Tensor forward(Tensor x, int64_t) { return x; } }; tn::make<Two>();
+class Hidden : public tn::Module { Tensor forward(Tensor x) { return x; } }; tn::make<Hidden>();
+CASES
+
 refused 'defined()' <<'CASES'
 if (t) return;
 if (t < 1.0) return;
