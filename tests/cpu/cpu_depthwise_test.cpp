@@ -121,6 +121,16 @@ TEST(Depthwise, KeepsNanAndInfinityToTheirWindows) {
   EXPECT_EQ(tn::isinf(y).sum().item<int64_t>(), 3);
   EXPECT_TRUE(tn::isnan(y[0][0].narrow(0, 4, 3)).all().item<bool>());
   EXPECT_TRUE(tn::isinf(y[0][1].narrow(0, 29, 3)).all().item<bool>());
+  // Of the weights' gradient an element of the first column is the first tap's alone.
+  Tensor plane = tn::ones({1, 2, 12, 12});
+  plane[0][0][3][0].fill_(INFINITY);
+  plane[0][1][4][11].fill_(NAN);
+  const Tensor w = tn::ones({2, 1, 5, 5}).requires_grad_();
+  tn::conv2d(plane, w, {}, {.groups = 2}).sum().backward();
+  EXPECT_EQ(tn::isinf(w.grad()[0][0].select(1, 0)).sum().item<int64_t>(), 4);  // rows 0 to 3
+  EXPECT_TRUE(tn::isfinite(w.grad()[0][0].narrow(1, 1, 4)).all().item<bool>());
+  EXPECT_EQ(tn::isnan(w.grad()[1][0].select(1, 4)).sum().item<int64_t>(), 5);
+  EXPECT_TRUE(tn::isfinite(w.grad()[1][0].narrow(1, 0, 4)).all().item<bool>());
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // What users of PyTorch and of libtorch write first: names, results and modules as they have them.
+#include <cmath>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -64,6 +66,34 @@ TEST(FirstGuess, ResultsAreTied) {
   expect_sizes(cell.call<2>(x)[1], {1, 4});
   std::tie(h, c) = tn::make<Step>()(x);
   expect_sizes(h, {1, 4});
+}
+
+// What forward gives.
+struct Maybe : tn::Module {
+  std::optional<double> forward(Tensor x) {
+    if (x.numel() > 2) return {};
+    return 2.5;
+  }
+};
+struct Kept : tn::Module {
+  Tensor scale = parameter("scale", tn::ones({2}));
+  const Tensor& forward(Tensor) { return scale; }
+};
+struct Mixed : tn::Module {
+  std::tuple<Tensor, std::optional<Tensor>, int64_t, bool> forward(Tensor x) {
+    return {x, std::nullopt, 3, true};
+  }
+};
+TEST(FirstGuess, ResultsMayBeNumbersNoneAndReferences) {
+  load_all();
+  EXPECT_EQ(tn::make<Maybe>()(tn::ones({2})), 2.5);
+  EXPECT_EQ(tn::make<Maybe>()(tn::ones({3})), std::nullopt);
+  const auto kept = tn::make<Kept>();
+  EXPECT_TRUE(kept(tn::ones({1})).is_same(kept->scale));
+  const auto [x, none, n, truth] = tn::make<Mixed>()(tn::ones({1}));
+  EXPECT_FALSE(none.has_value());
+  EXPECT_EQ(n, 3);
+  EXPECT_TRUE(truth);
 }
 
 struct Exponential : tn::Module {

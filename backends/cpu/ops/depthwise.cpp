@@ -4,6 +4,7 @@
 #include "ops/depthwise.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -22,9 +23,9 @@ constexpr int64_t kMostLanes = 64;
 
 // Of a plane of inputs and one of outputs.
 struct Planes {
-  int64_t in[2], out[2], span[2],
-      lead[2];                  // lead: rows and columns of padding in front, or cut where negative
-  std::vector<int64_t> shifts;  // of the taps, in a copied part
+  int64_t in[2], out[2], span[2];
+  int64_t lead[2];               // rows and columns of padding in front, or cut where negative
+  std::vector<int64_t> shifts;   // of the taps, in a copied part
   int64_t rows, columns, pitch;  // of a tile
 
   // x to y, or with `of_x` from the gradient of y to that of x.
@@ -151,31 +152,39 @@ void depthwise_dw(const tn_call* call, const Depthwise& c, const float* g, const
   const Planes planes(c, false);
   const int64_t taps = planes.n_taps(), copied = planes.copied();
   const int64_t in = planes.in[0] * planes.in[1], out = planes.out[0] * planes.out[1];
+  const auto add = [&](double* sums, const float* of_g, const float* of_x, int64_t n) {
+    table().depthwise_dots(sums, of_g, of_x, n, planes.shifts.data(), taps);
+  };
+  const auto sum = [&](double* sums, int64_t channel, float* part, bool each_row) {
+    std::fill_n(sums, taps, 0.0);
+    for (int64_t i = 0; i < c.batch; ++i) {
+      const int64_t plane = i * c.channels + channel;
+      planes.each_tile([&](const Planes::Tile& tile) {
+        planes.copy_in(x + plane * in, tile, part);
+        const float* of_g = g + plane * out + tile.row * planes.out[1] + tile.column;
+        if (each_row || planes.by_rows(tile.columns)) {
+          for (int64_t r = 0; r < tile.rows; ++r, of_g += planes.out[1])
+            add(sums, of_g, part + r * planes.pitch, tile.columns);
+          return;
+        }
+        float* const spaced = part + copied;  // with zeros between the rows
+        for (int64_t r = 0; r < tile.rows; ++r, of_g += planes.out[1]) {
+          float* const row = spaced + r * planes.pitch;
+          std::memcpy(row, of_g, static_cast<size_t>(tile.columns) * sizeof(float));
+          std::fill(row + tile.columns, row + planes.pitch, 0.f);
+        }
+        add(sums, spaced, part, tile.long_row(planes.pitch));
+      });
+    }
+  };
   each_with_room(call, c.channels, static_cast<double>(c.batch * out * taps), 2 * copied,
                  [&](int64_t channel, float* part) {
-                   double sums[kMostTaps] = {};
-                   for (int64_t i = 0; i < c.batch; ++i) {
-                     const int64_t plane = i * c.channels + channel;
-                     planes.each_tile([&](const Planes::Tile& tile) {
-                       planes.copy_in(x + plane * in, tile, part);
-                       const float* of_g = g + plane * out + tile.row * planes.out[1] + tile.column;
-                       if (planes.by_rows(tile.columns)) {
-                         for (int64_t r = 0; r < tile.rows; ++r, of_g += planes.out[1]) {
-                           table().depthwise_dots(sums, of_g, part + r * planes.pitch, tile.columns,
-                                                  planes.shifts.data(), taps);
-                         }
-                         return;
-                       }
-                       float* const spaced = part + copied;  // with zeros between the rows
-                       for (int64_t r = 0; r < tile.rows; ++r, of_g += planes.out[1]) {
-                         float* const row = spaced + r * planes.pitch;
-                         std::memcpy(row, of_g, static_cast<size_t>(tile.columns) * sizeof(float));
-                         std::fill(row + tile.columns, row + planes.pitch, 0.f);
-                       }
-                       table().depthwise_dots(sums, spaced, part, tile.long_row(planes.pitch),
-                                              planes.shifts.data(), taps);
-                     });
-                   }
+                   double sums[kMostTaps];
+                   sum(sums, channel, part, false);
+                   // A zero between rows times an infinite element is NaN, where no window has both.
+                   const bool are_finite =
+                       std::all_of(sums, sums + taps, [](double s) { return std::isfinite(s); });
+                   if (!are_finite) sum(sums, channel, part, true);
                    std::copy_n(sums, taps, dw + channel * taps);
                  });
 }

@@ -26,6 +26,8 @@ constexpr int64_t kLongRow = 256;
 constexpr int kMostDigits = 4;
 // So many are selected by insertion.
 constexpr int64_t kFew = 16;
+// Of more those that may count are gathered where the row is so many times as long.
+constexpr int64_t kLongForMany = 16;
 // So many of a short row are found without a branch, which would go now this way and now that.
 constexpr int kVeryFew = 4;
 constexpr int64_t kShortRow = 64;
@@ -310,7 +312,7 @@ void launch_top(const tn_call* call) {
       });
     };
     if (k <= kFew) return few_of_many.template operator()<LeastFew<Entry>>();
-    if (k <= n / 16) return few_of_many.template operator()<LeastMany<Entry>>();
+    if (k <= n / kLongForMany) return few_of_many.template operator()<LeastMany<Entry>>();
     each_row<D, Entry>(call->host, rows, 1, largest, [&](Entry* entries, int64_t row) {
       select(entries, n, k);
       write(entries, row);

@@ -152,12 +152,22 @@ template <typename T>
 requires std::is_final_v<T>
 struct NamesForward<T> : std::true_type {
 };
+template <typename T>
+constexpr bool forward_is_clear() {
+  if constexpr (HasForward<T>) {
+    return true;
+  } else {
+    return !NamesForward<T>::value;
+  }
+}
 
 // What the method `forward` gives.
 template <typename T>
-struct IsForwardResult
-    : std::bool_constant<std::is_arithmetic_v<T> || std::is_base_of_v<Tensor, T> ||
-                         std::is_same_v<T, std::optional<Tensor>> || IsSequence<T>::value> {};
+struct IsForwardResult : std::bool_constant<std::is_arithmetic_v<T> ||
+                                            std::is_base_of_v<Tensor, T> || IsSequence<T>::value> {
+};
+template <typename T>
+struct IsForwardResult<std::optional<T>> : IsForwardResult<T> {};
 template <IsNamedResults T>
 struct IsForwardResult<T> : std::true_type {};
 template <typename... T>
@@ -188,7 +198,7 @@ struct NoForward : LivingModule<T> {
 template <typename T>
 struct ForwardOf : LivingModule<T> {
   using Parameters = ArgsOf<decltype(&T::forward)>;
-  using Result = ResultOf<decltype(&T::forward)>;
+  using Result = std::remove_cvref_t<ResultOf<decltype(&T::forward)>>;
   static constexpr size_t kNeeded = forward_needs<T, Parameters>();
   using LivingModule<T>::module;
   static_assert(
@@ -346,7 +356,7 @@ class Made : public Object {
   Made() = default;  // None
   template <typename... Args>
   explicit Made(std::in_place_t, Args&&... args) {
-    static_assert(detail::HasForward<T> || !detail::NamesForward<T>::value,
+    static_assert(detail::forward_is_clear<T>(),
                   "`forward` of a module is public, no template and not overloaded");
     std::string name = detail::class_name<T>();
     struct Named {
@@ -422,7 +432,7 @@ class Made : public Object {
   // or array, or a list.
   template <typename... Args>
   auto operator()(const Args&... args) const {
-    using Given = detail::ResultOf<decltype(&T::forward)>;
+    using Given = std::remove_cvref_t<detail::ResultOf<decltype(&T::forward)>>;
     using R = std::conditional_t<std::is_base_of_v<Tensor, Given>, Tensor, Given>;
     return this->template invoke<R>("forward", args...);
   }
