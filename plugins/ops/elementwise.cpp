@@ -95,7 +95,7 @@ void weighted_sums() {
   // From the nearer end, as PyTorch: a weight of 1 gives `end` exactly.
   op("lerp(Tensor x, Tensor end, Tensor weight) -> Tensor",
      "let near = abs(weight) < 0.5\n"
-     "where(near, x, end) + (end - x) * where(near, weight, weight - 1)\n"
+     "where(near, x, end) - (end - x) * where(near, -weight, 1 - weight)\n"
      "dx = g * (1 - weight); dend = g * weight; dweight = g * (end - x)")
       .doc("x + weight * (end - x). A weight of 1 gives end exactly.")
       .method()
