@@ -2,9 +2,12 @@
 // or a tile that is used again after its last reader) and a step from the table for its types.
 #include "programs/plan.h"
 
+#include <algorithm>
+#include <array>
 #include <mutex>
 
 #include "programs/graph.h"
+#include "programs/pairs.h"
 
 namespace tenon::cpu_backend {
 
@@ -32,6 +35,8 @@ class Builder {
   void build() {
     read_graph(host_, program_, plan_, &graph_);
     places_.resize(graph_.values.size());
+    if (plan_.mode != kInPlace) pairs_ = find_pairs(table_, &graph_);
+    pairs_.resize(graph_.nodes.size());
     n_cells_ = plan_.n_operands;
     place_scalars();
     place_outputs();
@@ -41,7 +46,7 @@ class Builder {
       for (; next < graph_.stores.size() && graph_.stores[next].node == n; ++next) {
         emit_store(graph_.stores[next]);
       }
-      if (n < n_nodes && graph_.nodes[n].live) {
+      if (n < n_nodes && graph_.nodes[n].live && !pairs_[n].is_first) {
         emit_node(graph_.nodes[n], n);
       }
     }
@@ -56,7 +61,7 @@ class Builder {
   };
   struct Choice {
     StepFn fn;
-    int a, b = 0, c = 0;  // cells
+    int a, b = 0, c = 0, e = 0;  // cells
   };
 
   int new_cell(CellInit init) {
@@ -137,11 +142,15 @@ class Builder {
 
   static void push(std::vector<Step>& steps, int d, const Choice& c) {
     steps.push_back({c.fn, static_cast<uint16_t>(d), static_cast<uint16_t>(c.a),
-                     static_cast<uint16_t>(c.b), static_cast<uint16_t>(c.c)});
+                     static_cast<uint16_t>(c.b), static_cast<uint16_t>(c.c),
+                     static_cast<uint16_t>(c.e)});
   }
 
   void emit_node(const Node& node, int index) {
-    const Choice choice = choose(node);
+    const Pair& pair = pairs_[index];
+    const std::array<int, 4> operands =
+        pair.fn ? pair.operands : std::array{node.a, node.b, node.c, kNone};
+    const Choice choice = pair.fn ? choose(pair) : choose(node);
     Place& place = places_[node.d];
     if (graph_.values[node.d].scalar) {
       place.cell = new_cell({CellInit::kMemory, kI64, 0, 8 * n_scalars_++});
@@ -154,7 +163,7 @@ class Builder {
     }
     push(plan_.steps, place.cell, choice);
     plan_.cost += cost_of(node.opcode);
-    for (const int operand : {node.a, node.b, node.c}) {
+    for (const int operand : operands) {
       if (operand != kNone && places_[operand].temporary &&
           graph_.values[operand].last_use == index) {
         places_[operand].temporary = false;  // once, though it may be read twice here
@@ -163,6 +172,12 @@ class Builder {
     }
   }
 
+  Choice choose(const Pair& pair) const {
+    const auto cell = [&](int i) {
+      return pair.operands[i] == kNone ? 0 : places_[pair.operands[i]].cell;
+    };
+    return {pair.fn, cell(0), cell(1), cell(2), cell(3)};
+  }
   Choice choose(const Node& node) {
     const bool scalar = graph_.values[node.d].scalar;
     const auto cell = [&](int v) { return places_[v].cell; };
@@ -221,7 +236,9 @@ class Builder {
     plan_.cost += 0.15;
   }
 
-  // Scalars first, then the tiles, each a multiple of 64 bytes and not of 4096.
+  // Scalars first, then the tiles. Processors compare the last 12 bits of the place of a load with those
+  // of the stores before it, and wait where they agree: tiles are 2048 bytes apart there, or nothing, so
+  // that where one tile is read and another written no load follows such a store closely.
   void lay_out() {
     if (n_cells_ > UINT16_MAX) {
       check(error(host_, TN_UNSUPPORTED, "cpu: the program needs %u cells, at most %d are possible",
@@ -229,7 +246,12 @@ class Builder {
     }
     const uint32_t scalars = (8 * n_scalars_ + 63) / 64 * 64;
     const uint32_t n_tiles = static_cast<uint32_t>(tile_cells_.size());
-    const auto bytes = [&] { return static_cast<uint32_t>(plan_.tile) * 8 + 64; };
+    const bool is_wide = std::ranges::any_of(graph_.values, [](const Value& v) {
+      return v.last_use != kNone && (v.type == kF64 || v.type == kI64);
+    });
+    const auto bytes = [&] {
+      return static_cast<uint32_t>(plan_.tile) * (is_wide ? 8 : 4) + (is_wide ? 2048 : 0);
+    };
     plan_.tile = kTile;
     while (plan_.tile > 64 && scalars + n_tiles * bytes() > kMemoryWanted) {
       plan_.tile /= 2;
@@ -265,6 +287,7 @@ class Builder {
   const Table& table_;
   Graph graph_;
   std::vector<Place> places_;  // of the values
+  std::vector<Pair> pairs_;    // of the nodes
   uint32_t n_cells_ = 0;
   uint32_t n_scalars_ = 0;
   std::vector<int> tile_cells_, free_tiles_;

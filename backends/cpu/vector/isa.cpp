@@ -220,8 +220,15 @@ int64_t gemm_scratch(int64_t m, int64_t n, int64_t k, tn_dtype dtype,
                              : Scratch<float>(m, n, k, true).bytes;
 }
 
+}  // namespace
+
+extern const PairFunctions TENON_PAIRS;
+
+namespace {
+
 constexpr Table make() {
   Table t = {};
+  t.pairs = &TENON_PAIRS;
 #if defined(__AVX512F__)
   t.name = "avx512";
 #elif defined(__AVX2__)

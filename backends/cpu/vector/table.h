@@ -24,11 +24,24 @@ struct Step;
 using StepFn = void (*)(const Cell* cells, const Step& step, int64_t n);
 struct Step {
   StepFn fn;
-  uint16_t d, a, b, c;
+  uint16_t d, a, b, c, e;
 };
 
 // How the two operands of a binary step vary: v moves with the index, s is one element for all.
 enum Shape { kVV = 0, kVS = 1, kSV = 2, kShapes = 3 };
+
+// Two instructions over floats in one pass (pairs.cpp), where the second alone reads what the first
+// gives; NULL where there is no such pair.
+enum PairFirst { kFirstAdd, kFirstMul, kFirstSub, kFirstMax, kFirstMin, kPairFirsts };
+enum PairSecond { kThenAdd, kThenMul, kThenSub, kThenSubFrom, kThenMax, kThenMin, kPairSeconds };
+struct PairFunctions {
+  // d = second(first(a, b), c), but kThenSubFrom is c - first(a, b). By the shape of a and b, and
+  // whether c is a scalar.
+  StepFn pairs[kPairFirsts][kShapes][kPairSeconds][2];
+  // d = a < b ? c : e. By the comparison from TN_I_EQ on, the shape of a and b (kVV, kVS), and where's
+  // kind of c and e.
+  StepFn selects[6][2][4];
+};
 
 constexpr int64_t kNarrowColumns = 256;
 
@@ -223,6 +236,7 @@ struct Table {
   StepFn binary[TN_N_INSTRUCTIONS][kRegisterTypes]
                [kShapes];           // by the operands' type; only kVV is there for rare ones
   StepFn where[kRegisterTypes][4];  // bit 0: b is a scalar; bit 1: c is
+  const PairFunctions* pairs;
   StepFn cast[kRegisterTypes][TN_N_DTYPES];           // TN_I_CAST from a register type to a dtype
   StepFn load[TN_N_DTYPES][kRegisterTypes];           // memory to a register
   StepFn load_strided[TN_N_DTYPES][kRegisterTypes];   // cells[b].i is the stride
