@@ -19,11 +19,11 @@ constexpr std::string_view kAccepts = "accepts_state";
 std::string misfit(const std::string& name, const Tensor* here, const Tensor* given) {
   const auto same = std::ranges::equal(here->size_span(), given->size_span());
   if (!same) {
-    return fmt::format("'{}' is {} here and {} in the file", printable(name), sizes_text(here),
-                       sizes_text(given));
+    return fmt::format("'{}' is {} here and {} in the state_dict", printable(name),
+                       sizes_text(here), sizes_text(given));
   }
   if (here->dtype != given->dtype && !(is_float(here->dtype) && is_float(given->dtype))) {
-    return fmt::format("'{}' is {} here and {} in the file", printable(name),
+    return fmt::format("'{}' is {} here and {} in the state_dict", printable(name),
                        dtype_name(here->dtype), dtype_name(given->dtype));
   }
   return "";
@@ -118,12 +118,13 @@ Status refuse_problems(Match* m, const std::string& type, bool strict) {
   std::vector<std::string>& problems = m->problems;
   if (strict && !m->unexpected.empty()) {
     problems.insert(problems.begin(),
-                    fmt::format("{} {} in the file and not in {}", listed(m->unexpected),
+                    fmt::format("{} {} in the state_dict and not in {}", listed(m->unexpected),
                                 m->unexpected.size() == 1 ? "is" : "are", type));
   }
   if (strict && !m->missing.empty()) {
-    problems.insert(problems.begin(), fmt::format("{} {} missing in the file", listed(m->missing),
-                                                  m->missing.size() == 1 ? "is" : "are"));
+    problems.insert(problems.begin(),
+                    fmt::format("{} {} missing in the state_dict", listed(m->missing),
+                                m->missing.size() == 1 ? "is" : "are"));
   }
   if (problems.empty()) return nullptr;
   std::string text = "load_state: " + problems[0];

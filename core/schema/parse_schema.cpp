@@ -60,10 +60,11 @@ class Parser : private Cursor {
       } while (take(','));
       TN_TRY(expect(')', "',' or ')'"));
     }
-    if (take("->")) TN_TRY(returns());
+    const bool has_results = take("->");
+    if (has_results) TN_TRY(returns());
     skip();
-    if (at_ != text_.size()) return refuse(at_, "expected the end, found {}", found());
-    return nullptr;
+    if (at_ == text_.size()) return nullptr;
+    return refuse(at_, "expected {}the end, found {}", has_results ? "" : "'->' or ", found());
   }
 
  private:

@@ -46,11 +46,15 @@ void refuse_others(const std::string& path, const InputFile& file) {
   file.read_at(0, begin, sizeof(begin));
   const bool zip = begin[0] == 'P' && begin[1] == 'K' && begin[2] == 3 && begin[3] == 4;
   if (zip && begins_with_npy(file)) {
-    raise(TN_INVALID_ARGUMENT,
-          "{}: an archive of NumPy, and no safetensors file; Python converts it: "
-          "safetensors.numpy.save_file(dict(numpy.load('{}')), 'weights.safetensors')",
-          path, path);
+    raise(
+        TN_INVALID_ARGUMENT,
+        "{}: an archive of NumPy, and no safetensors file: load_npz reads it; Python converts it: "
+        "safetensors.numpy.save_file(dict(numpy.load('{}')), 'weights.safetensors')",
+        path, path);
   }
+  if (std::memcmp(begin, "\x93NUM", 4) == 0)
+    raise(TN_INVALID_ARGUMENT, "{}: an array of NumPy, and no safetensors file: load_npy reads it",
+          path);
   if (std::memcmp(begin, "GGUF", 4) == 0)
     raise(TN_INVALID_ARGUMENT, "{}: a GGUF file, and no safetensors file", path);
   // Protocol 2 to 5, and the opcode with which torch.save's magic number begins.

@@ -74,8 +74,8 @@ void expect_state(const std::string& path, const Tensor& value, const Sizes& exp
   const Ints given = value.sizes();
   const bool same = std::equal(given.begin(), given.end(), expected.begin(), expected.end());
   if (same || (expected.empty() && value.numel() == 1)) return;
-  fail("'" + path + "' is " + sizes_text(given) + " in the file, expected " + sizes_text(expected) +
-       " for " + whose);
+  fail("'" + path + "' is " + sizes_text(given) + " in the state_dict, expected " +
+       sizes_text(expected) + " for " + whose);
 }
 
 States::States(Object& optimizer, std::vector<Entry> entries)

@@ -51,7 +51,7 @@ class States {
 
 // Gives the optimizer its states, which follow its groups from then on, and take what fits alone.
 std::shared_ptr<States> make_states(Object& optimizer, std::vector<Entry> entries);
-// An Error: "'state.0.exp_avg' is [3] in the file, expected [4] for parameter 0, which is [4]".
+// An Error: "'state.0.exp_avg' is [3] in the state_dict, expected [4] for parameter 0, which is [4]".
 // One number may have any sizes of one element.
 void expect_state(const std::string& path, const Tensor& value, const Sizes& expected,
                   const std::string& whose);

@@ -60,25 +60,24 @@ std::vector<std::string_view> parts_of(std::string_view list) {
 }
 
 std::string spelled(std::string_view name) {
-  const bool taken = is_keyword(name) || name == "options" || name == "self";
+  // Names that the header itself has.
+  static constexpr std::string_view kOwn[] = {"options", "self", "by_name", "results", "detail"};
+  const bool taken = is_keyword(name) || std::ranges::find(kOwn, name) != std::end(kOwn);
   return std::string(name) + (taken ? "_" : "");
 }
 
 bool is_keyword(std::string_view name) {
-  static constexpr std::string_view kKeywords[] = {
-      "alignas",   "alignof",  "and",       "and_eq",    "asm",       "auto",     "bitand",
-      "bitor",     "bool",     "break",     "case",      "catch",     "char",     "char8_t",
-      "class",     "compl",    "concept",   "const",     "continue",  "decltype", "default",
-      "delete",    "do",       "double",    "else",      "enum",      "explicit", "export",
-      "extern",    "false",    "float",     "for",       "friend",    "goto",     "if",
-      "inline",    "int",      "long",      "mutable",   "namespace", "new",      "noexcept",
-      "not",       "not_eq",   "nullptr",   "operator",  "or",        "or_eq",    "private",
-      "protected", "public",   "register",  "requires",  "return",    "short",    "signed",
-      "sizeof",    "static",   "struct",    "switch",    "template",  "this",     "throw",
-      "true",      "try",      "typedef",   "typeid",    "typename",  "union",    "unsigned",
-      "using",     "virtual",  "void",      "volatile",  "wchar_t",   "while",    "xor",
-      "xor_eq",    "co_await", "constexpr", "consteval", "constinit"};
-  return std::ranges::find(kKeywords, name) != std::end(kKeywords);
+  static constexpr std::string_view kKeywords =
+      " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t"
+      " char32_t char8_t class co_await co_return co_yield compl concept const const_cast"
+      " consteval constexpr constinit continue decltype default delete do double dynamic_cast"
+      " else enum explicit export extern false float for friend goto if inline int long"
+      " mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected"
+      " public register reinterpret_cast requires return short signed sizeof static"
+      " static_assert static_cast struct switch template this thread_local throw true try"
+      " typedef typeid typename union unsigned using virtual void volatile wchar_t while xor"
+      " xor_eq ";
+  return kKeywords.find(fmt::format(" {} ", name)) != kKeywords.npos;
 }
 
 FaceSchema parse_face_schema(std::string_view text) {

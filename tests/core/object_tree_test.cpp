@@ -159,16 +159,16 @@ TEST(LoadState, NamesEverythingThatDoesNotFitAndChangesNothing) {
   };
   const TensorRef good = tensor({2, 3}, 50), count = tensor({});
   refuse({{"0.weight", tensor({3, 2})}, {"0.count", count}},
-         "'0.weight' is [2, 3] here and [3, 2] in the file");
+         "'0.weight' is [2, 3] here and [3, 2] in the state_dict");
   refuse({{"0.weight", tensor({2, 3}, 0, TN_INT64)}, {"0.count", count}},
-         "'0.weight' is float32 here and int64 in the file");
-  refuse({{"0.weight", good}}, "'0.count' is missing in the file");
+         "'0.weight' is float32 here and int64 in the state_dict");
+  refuse({{"0.weight", good}}, "'0.count' is missing in the state_dict");
   refuse({{"0.weight", good}, {"0.count", count}, {"fc.bias", count}},
-         "'fc.bias' is in the file and not in Net");
+         "'fc.bias' is in the state_dict and not in Net");
   refuse({{"0.weight", tensor({3, 2})}, {"a", count}, {"b", count}},
-         "'0.count' is missing in the file\n"
-         "  'a', 'b' are in the file and not in Net\n"
-         "  '0.weight' is [2, 3] here and [3, 2] in the file");
+         "'0.count' is missing in the state_dict\n"
+         "  'a', 'b' are in the state_dict and not in Net\n"
+         "  '0.weight' is [2, 3] here and [3, 2] in the state_dict");
   refuse({{"0.weight", good}, {"0.weight", good}}, "'0.weight' is given twice");
   refuse({{"0.weight", {}}}, "'0.weight' comes without a tensor");
 }
@@ -179,7 +179,7 @@ TEST(LoadState, NotStrictTakesWhatFits) {
   expect_ok(load(net, {{"0.weight", tensor({2, 3}, 50)}, {"fc.bias", tensor({})}}, false));
   EXPECT_EQ(element(entry(inner, "weight").get(), 0), 50.f);
   expect_error(load(net, {{"0.weight", tensor({3, 2})}}, false), TN_INVALID_ARGUMENT,
-               "load_state: '0.weight' is [2, 3] here and [3, 2] in the file");
+               "load_state: '0.weight' is [2, 3] here and [3, 2] in the state_dict");
 }
 
 TEST(LoadState, ATiedTensorMayComeUnderAnyOfItsNames) {
@@ -203,7 +203,7 @@ TEST(LoadState, FillsAnOptimizersEmptyStateButNoOtherEmptyEntry) {
   expect_ok(api().set_tensor(plain.get(), "bias", nullptr, TN_ENTRY_PARAMETER));
   expect_ok(load(plain, {}));
   expect_error(load(plain, {{"bias", given}}), TN_INVALID_ARGUMENT,
-               "load_state: 'bias' is in the file and not in Plain");
+               "load_state: 'bias' is in the state_dict and not in Plain");
 }
 
 class Groups : public testing::Test {

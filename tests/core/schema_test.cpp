@@ -151,7 +151,7 @@ TEST(SchemaParser, RefusalsNameTheColumnAndWhatIsExpected) {
       {"op(Tensor x", "column 12: expected ',' or ')', found the end"},
       {"op(Tensor)", "column 10: expected a name, found ')'"},
       {"op(Tensor x,)", "column 13: expected a type, found ')'"},
-      {"op(Tensor x) Tensor", "column 14: expected the end, found 'T'"},
+      {"op(Tensor x) Tensor", "column 14: expected '->' or the end, found 'T'"},
       {"op(Tensor x) -> ", "column 17: expected a type, found the end"},
       {"op(Tensor x) -> (Tensor", "column 24: expected ',' or ')', found the end"},
       {"op(int(a) x)", "column 4: only a Tensor has an alias, not int"},

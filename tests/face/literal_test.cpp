@@ -47,10 +47,22 @@ TEST(Literal, WholeNumbersAndFractionsMix) {
   expect_sizes(tn::tensor({{{1, 2.5}, {3, 4}, {5, 6}}}), {1, 3, 2});
   EXPECT_EQ(tn::tensor({{{1, 2.5}}, {{3, 4}}}, tn::float16).dtype(), tn::float16);
   EXPECT_EQ(message_of([] { tn::tensor({{1, 2.5}, {3}}); }), "tensor: rows of different lengths");
-  EXPECT_EQ(message_of([] {
-              tn::tensor({{1, 2}, {true, false}});
-            }),
-            "tensor: whole numbers of several types, expected one type, or a fraction among them");
+}
+
+// int64 takes them all, without a way by doubles.
+TEST(Literal, WholeNumbersOfSeveralTypes) {
+  load_all();
+  const int64_t large = (int64_t{1} << 60) + 1;
+  const size_t n = 3;
+  EXPECT_EQ(tn::tensor({1, large}).dtype(), tn::int64);
+  EXPECT_EQ(tn::tensor({1, large}).to_vector<int64_t>(), (std::vector<int64_t>{1, large}));
+  EXPECT_EQ(tn::tensor({{n, large}, {large, n}}).to_vector<int64_t>(),
+            (std::vector<int64_t>{3, large, large, 3}));
+  const Tensor truths = tn::tensor({{1, 2}, {true, false}});
+  EXPECT_EQ(truths.dtype(), tn::int64);
+  expect_near(truths, {1, 2, 1, 0}, 0);
+  EXPECT_EQ(tn::tensor({0, n}, tn::float64).dtype(), tn::float64);
+  expect_sizes(tn::tensor({{{0, n}}}), {1, 1, 2});
 }
 
 TEST(Literal, ADtypeThatIsGivenIsTaken) {

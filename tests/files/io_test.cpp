@@ -106,9 +106,12 @@ TEST_F(IoTest, AFileOfTorchSaveIsRecognised) {
   EXPECT_SAYS(load(write("m.pt", pickle)), "m.pt: a pickle" + says);
   const std::string numpy =
       std::string("PK\3\4\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0", 30) + "w.npy";
-  EXPECT_SAYS(load(write("w.npz", numpy)),
-              "w.npz: an archive of NumPy, and no safetensors file; Python converts it: "
-              "safetensors.numpy.save_file(dict(numpy.load('");
+  EXPECT_SAYS(
+      load(write("w.npz", numpy)),
+      "w.npz: an archive of NumPy, and no safetensors file: load_npz reads it; Python converts it: "
+      "safetensors.numpy.save_file(dict(numpy.load('");
+  EXPECT_SAYS(load(write("w.npy", std::string("\x93NUMPY\1\0", 8))),
+              "w.npy: an array of NumPy, and no safetensors file: load_npy reads it");
   EXPECT_SAYS(load(write("w.gguf", std::string("GGUF\3\0\0\0", 8))),
               "w.gguf: a GGUF file, and no safetensors file");
   EXPECT_SAYS(load(path("m.pt"), "weight"), "map_location='cpu', weights_only=True).items()}, ");

@@ -230,9 +230,11 @@ TEST_F(Checkpoints, NumbersThatCannotBeAreRefusedWithFileAndField) {
   refused("optimizer.param_groups.0.eps", number(-1),
           "optimizer: AdamW: eps is -1, expected at least 0");
   refused("optimizer.state.0.step", Tensor::from<float>({-2}, tn::Ints()),
-          "optimizer: load_state_dict: 'state.0.step' is -2 in the file, expected a count from 0");
+          "optimizer: load_state_dict: 'state.0.step' is -2 in the state_dict, expected a count "
+          "from 0");
   refused("optimizer.state.0.step", Tensor::from<float>({NAN}, tn::Ints()),
-          "optimizer: load_state_dict: 'state.0.step' is nan in the file, expected a count from 0");
+          "optimizer: load_state_dict: 'state.0.step' is nan in the state_dict, expected a count "
+          "from 0");
   refused("scaler.scale", number(NAN),
           "scaler: GradScaler: scale is nan in the state, expected a finite number above 0");
   refused("scaler.scale", number(-2),

@@ -1,12 +1,16 @@
 // What users of PyTorch and of libtorch write first: names, results and modules as they have them.
+#include <array>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include <tenon/containers.hpp>
 #include <tenon/data.hpp>
 #include <tenon/dlpack.hpp>
+#include <tenon/module_hooks.hpp>
 #include <tenon/parametrize.hpp>
 
 #include "message_of.h"
@@ -139,6 +143,132 @@ TEST(FirstGuess, SamplesAreElementsOfTensors) {
   }
   for (const Tensor& x : tn::data::DataLoader(Rows(), {.batch_size = 2})) expect_sizes(x, {2, 2});
   EXPECT_EQ(n, 2);
+}
+
+// Hooks are removed by what registering them gave, which is their number, too.
+TEST(FirstGuess, HooksHaveHandles) {
+  load_all();
+  const Tensor x = tn::ones({2}, {.requires_grad = true});
+  int calls = 0;
+  const auto of_tensor = x.register_hook([&](Tensor g) {
+    ++calls;
+    return g * 2;
+  });
+  x.sum().backward();
+  of_tensor.remove();
+  of_tensor.remove();  // without effect
+  x.sum().backward();
+  EXPECT_EQ(calls, 1);
+  expect_near(x.grad(), {3, 3});
+
+  const Object fc = nn::Linear(2, 2);
+  const tn::ForwardHook behind =
+      fc.register_forward_hook([&](Object&, Tensor, Tensor) { ++calls; });
+  const auto before = fc.register_forward_pre_hook([&](Object&, Tensor) { ++calls; });
+  const auto gradients = fc.register_full_backward_hook([&](Object&, Tensor, Tensor) { ++calls; });
+  fc(x.unsqueeze(0)).sum().backward();
+  EXPECT_EQ(calls, 4);
+  behind.remove();
+  fc.remove_forward_hook(before);
+  before.remove();
+  gradients.remove();
+  gradients.remove();
+  fc(x.unsqueeze(0)).sum().backward();
+  EXPECT_EQ(calls, 4);
+  expect_error([&] { fc.remove_forward_hook(behind); }, "Linear has no forward hook");
+  tn::ForwardHook().remove();
+  tn::TensorHook().remove();
+}
+
+TEST(FirstGuess, ListsOfTheProgramAreIndicesAndTensors) {
+  load_all();
+  const Tensor x = tn::arange(6.0).reshape({2, 3});
+  const std::vector<int64_t> rows = {1, 0, 1};
+  expect_near(x[rows], {3, 4, 5, 0, 1, 2, 3, 4, 5});
+  expect_near(x[{tn::slice(), std::vector<int>{2, -1, 0}}], {2, 2, 0, 5, 5, 3});
+  x[std::vector<int>{0}] = 7;
+  expect_near(x, {7, 7, 7, 3, 4, 5});
+  expect_error([&] { x[std::vector<int>{2}]; }, "index");
+  const std::array<double, 3> doubles = {1, 2, 3};
+  EXPECT_EQ(tn::tensor(doubles).dtype(), tn::float64);
+  EXPECT_EQ(tn::tensor(std::array<bool, 2>{true, false}).dtype(), tn::bool_);
+  const Tensor t =
+      tn::tensor(std::span<const double>(doubles), {.dtype = tn::float32, .requires_grad = true});
+  EXPECT_EQ(t.dtype(), tn::float32);
+  EXPECT_TRUE(t.requires_grad());
+  expect_near(tn::tensor(doubles, tn::float16), {1, 2, 3});
+  EXPECT_EQ(tn::tensor(std::array<int, 0>{}).numel(), 0);
+}
+
+TEST(FirstGuess, ContainersAreWalked) {
+  load_all();
+  const nn::ModuleDict modules({{"fc", nn::Linear(2, 2)}, {"act", nn::ReLU()}});
+  std::string names;
+  for (const auto& [name, module] : modules) names += name + " " + module.type_name() + " ";
+  for (auto [name, module] : modules) names += name + " ";
+  EXPECT_EQ(names, "fc Linear act ReLU fc act ");
+  const nn::ParameterList list({tn::ones({2}), tn::ones({3})});
+  int64_t n = 0;
+  for (const Tensor& p : list) n += p.numel();
+  for (Tensor p : list) list.append(p);  // of what was there when the loop began
+  EXPECT_EQ(n, 5);
+  EXPECT_EQ(list.size(), 4u);
+  const nn::ParameterDict named({{"u", tn::ones({2})}});
+  for (auto& [name, tensor] : named) EXPECT_TRUE(name == "u" && tensor.is_same(named["u"]));
+  for (const auto& entry : nn::ModuleDict()) FAIL() << entry.first;
+}
+
+TEST(FirstGuess, NulloptIsNone) {
+  load_all();
+  const Tensor x = tn::randn({1, 2, 5, 5}), w = tn::randn({4, 2, 3, 3});
+  EXPECT_TRUE(tn::equal(tn::conv2d(x, w, std::nullopt, 1, 1), tn::conv2d(x, w, tn::none, 1, 1)));
+  Tensor t = std::nullopt;
+  EXPECT_FALSE(t.defined());
+  t = x;
+  t = std::nullopt;
+  EXPECT_FALSE(t.defined());
+  const std::optional<Tensor> empty = std::nullopt;
+  EXPECT_FALSE(empty.has_value());
+  // F.unfold.
+  EXPECT_TRUE(tn::equal(tn::unfold(x, 3, {.padding = 1}), tn::im2col(x, 3, {.padding = 1})));
+  EXPECT_TRUE(tn::equal(tn::unfold(x, {2, 3}), tn::im2col(x, {2, 3})));
+  expect_sizes(tn::unfold(x, 2, 3, 1), {1, 2, 3, 5, 3});
+}
+
+TEST(FirstGuess, ATableThatIsThereIsAnEmbedding) {
+  load_all();
+  tn::manual_seed(0);
+  const Tensor drawn = tn::rand({1});
+  tn::manual_seed(0);
+  const Tensor table = tn::arange(12.0).reshape({4, 3}), index = tn::tensor({{3, 1}});
+  const Object fixed = nn::embedding_from_pretrained(table);
+  EXPECT_TRUE(tn::equal(tn::rand({1}), drawn));
+  EXPECT_FALSE(fixed.tensor("weight").requires_grad());
+  EXPECT_TRUE(fixed.tensor("weight").same_storage(table));
+  EXPECT_TRUE(tn::equal(fixed(index), table[index]));
+  const Object trained = nn::embedding_from_pretrained(table, false, {.padding_idx = 1});
+  trained(index).sum().backward();
+  expect_near(trained.tensor("weight").grad(), {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1});
+  EXPECT_FALSE(table.requires_grad());
+  const Object bag = nn::embedding_bag_from_pretrained(table, true, {.mode = "sum"});
+  expect_near(bag(index), {12, 14, 16});
+  EXPECT_EQ(message_of([] { nn::embedding_from_pretrained(tn::ones({3})); }),
+            "from_pretrained: the table is float32 [3], expected floats [num_embeddings, "
+            "embedding_dim]");
+  EXPECT_EQ(message_of([] { nn::embedding_bag_from_pretrained({}); }),
+            "from_pretrained: the table is None, expected floats [num_embeddings, embedding_dim]");
+}
+
+TEST(FirstGuess, NamesOfStates) {
+  load_all();
+  const auto optimizer = optim::SGD({tn::ones({1}, {.requires_grad = true})}, 0.1);
+  optimizer.add_param_group({tn::ones({1}, {.requires_grad = true})}, {{"lr", 0.5}});
+  EXPECT_EQ(optimizer.param_groups()[1].lr(), 0.5);
+  tn::GradScaler scaler({.init_scale = 8});
+  auto state = scaler.state_dict();
+  state.scale = 4;
+  scaler.load_state_dict(state);
+  EXPECT_EQ(scaler.get_scale(), 4);
 }
 
 TEST(FirstGuess, SchedulesHaveANamespace) {

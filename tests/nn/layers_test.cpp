@@ -53,7 +53,7 @@ TEST_P(Layers, LinearWithoutBiasHasNone) {
   EXPECT_EQ(message_of([&] {
               layer.load_state_dict({{"weight", tn::zeros({1, 2})}, {"bias", tn::zeros({1})}});
             }),
-            "load_state: 'bias' is in the file and not in Linear");
+            "load_state: 'bias' is in the state_dict and not in Linear");
 }
 
 TEST_P(Layers, DropoutActsInTrainingOnly) {
@@ -136,7 +136,7 @@ TEST_P(Layers, LoadStateSaysWhatDoesNotFit) {
       message_of([&] {
         model.load_state_dict({{"0.weight", tn::zeros({64, 128})}, {"0.bias", tn::zeros({128})}});
       }),
-      "load_state: '0.weight' is [128, 64] here and [64, 128] in the file");
+      "load_state: '0.weight' is [128, 64] here and [64, 128] in the state_dict");
   EXPECT_EQ(model.state_dict()[0].second.to_vector<float>(), before);
   model.load_state_dict({{"0.weight", tn::ones({128, 64})}, {"0.bias", tn::zeros({128})}});
   EXPECT_EQ(model.state_dict()[0].second.to_vector<float>(), std::vector<float>(128 * 64, 1.f));

@@ -411,7 +411,7 @@ TEST_P(Layers, BuffersThatAreNotPersistentAreInNoState) {
   tn::NamedTensors more = state;
   more.emplace_back("1.mask", tn::zeros({2, 2}));
   EXPECT_EQ(message_of([&] { outer.load_state_dict(more); }),
-            "load_state: '1.mask' is in the file and not in Sequential");
+            "load_state: '1.mask' is in the state_dict and not in Sequential");
   EXPECT_EQ(outer.load_state_dict(more, false).unexpected_keys, std::vector<std::string>{"1.mask"});
   EXPECT_EQ(block.tensor("mask").sum().item<float>(), 4);
   block.to(tn::float64);

@@ -42,22 +42,22 @@ TEST_P(Optimizers, AStateDictThatDoesNotFitIsRefused) {
   EXPECT_EQ(message_of([&] {
               optimizer.load_state_dict({{"state.0.momentum_buffer", tn::zeros({3})}}, false);
             }),
-            "load_state: 'state.0.momentum_buffer' is [4] here and [3] in the file");
+            "load_state: 'state.0.momentum_buffer' is [4] here and [3] in the state_dict");
   tn::NamedTensors other = {{"state.1.momentum_buffer", tn::zeros({3})}};
   EXPECT_EQ(message_of([&] { optimizer.load_state_dict(other); }),
-            "load_state_dict: the file has 0 parameter groups, SGD has 1");
+            "load_state_dict: the state_dict has 0 parameter groups, SGD has 1");
   for (const auto& entry : optimizer.state_dict()) {
     if (entry.first.starts_with("param_groups.")) other.push_back(entry);
   }
   EXPECT_EQ(message_of([&] { optimizer.load_state_dict(other); }),
-            "load_state: 'state.1.momentum_buffer' is in the file and not in SGD");
+            "load_state: 'state.1.momentum_buffer' is in the state_dict and not in SGD");
   // A part of a parameter's state is none.
   const Optimizer adam = Adam({p}, {.lr = 0.1});
   run(adam, {p}, 1);
   tn::NamedTensors part = adam.state_dict();
   std::erase_if(part, [](const auto& entry) { return entry.first == "state.0.exp_avg"; });
   EXPECT_EQ(message_of([&] { adam.load_state_dict(part); }),
-            "load_state: 'state.0.exp_avg' is missing in the file");
+            "load_state: 'state.0.exp_avg' is missing in the state_dict");
 }
 
 // Of a first step, too, where there is nothing yet that a file could differ from.
@@ -82,18 +82,22 @@ TEST_P(Optimizers, AStateOfAnotherSizeThanTheParameterIsRefused) {
     EXPECT_EQ(same.state_dict().size(), state.size());
   };
   const auto adam = [](const auto& p) { return AdamW(p, {.amsgrad = true}); };
-  expect_refusal(adam,
-                 "load_state: AdamW: 'state.0.exp_avg' is [4, 2] in the file, expected [3, 2] for "
-                 "parameter 0, which is [3, 2]");
-  expect_refusal([](const auto& p) { return SGD(p, {.lr = 0.1, .momentum = 0.9}); },
-                 "load_state: SGD: 'state.0.momentum_buffer' is [4, 2] in the file, expected [3, "
-                 "2] for parameter 0, which is [3, 2]");
-  expect_refusal([](const auto& p) { return tn::optim::Adafactor(p); },
-                 "load_state: Adafactor: 'state.0.row_var' is [4, 1] in the file, expected [3, 1] "
-                 "for parameter 0, which is [3, 2]");
-  expect_refusal([](const auto& p) { return tn::optim::LBFGS(p); },
-                 "load_state: LBFGS: 'state.0.d' is [8] in the file, expected [6] for parameters "
-                 "of 6 elements");
+  expect_refusal(
+      adam,
+      "load_state: AdamW: 'state.0.exp_avg' is [4, 2] in the state_dict, expected [3, 2] for "
+      "parameter 0, which is [3, 2]");
+  expect_refusal(
+      [](const auto& p) { return SGD(p, {.lr = 0.1, .momentum = 0.9}); },
+      "load_state: SGD: 'state.0.momentum_buffer' is [4, 2] in the state_dict, expected [3, "
+      "2] for parameter 0, which is [3, 2]");
+  expect_refusal(
+      [](const auto& p) { return tn::optim::Adafactor(p); },
+      "load_state: Adafactor: 'state.0.row_var' is [4, 1] in the state_dict, expected [3, 1] "
+      "for parameter 0, which is [3, 2]");
+  expect_refusal(
+      [](const auto& p) { return tn::optim::LBFGS(p); },
+      "load_state: LBFGS: 'state.0.d' is [8] in the state_dict, expected [6] for parameters "
+      "of 6 elements");
   // A count is one number, of whatever sizes.
   const tn::Tensor p = parameter(start);
   const Optimizer saved = Adam({p}, {.lr = 0.1}), loaded = Adam({parameter(start)}, {.lr = 0.1});
@@ -104,9 +108,10 @@ TEST_P(Optimizers, AStateOfAnotherSizeThanTheParameterIsRefused) {
   loaded.load_state_dict(state);
   for (auto& [name, value] : state)
     if (name == "state.0.step") value = tn::ones({2});
-  EXPECT_EQ(message_of([&] { Adam({parameter(start)}).load_state_dict(state); }),
-            "load_state: Adam: 'state.0.step' is [2] in the file, expected [] for parameter 0, "
-            "which is [4]");
+  EXPECT_EQ(
+      message_of([&] { Adam({parameter(start)}).load_state_dict(state); }),
+      "load_state: Adam: 'state.0.step' is [2] in the state_dict, expected [] for parameter 0, "
+      "which is [4]");
 }
 
 // What was saved before a first step, as by a training that begins anew.
@@ -207,31 +212,35 @@ TEST_P(Optimizers, GroupsOfAStateDictThatDoNotFitAreRefused) {
   const std::string text = optimizer.to_string();
   const tn::Tensor one = tn::Tensor::from<double>({1});
   EXPECT_EQ(refused("param_groups.0.lr", {}),
-            "load_state_dict: 'param_groups.0.lr' is missing in the file");
+            "load_state_dict: 'param_groups.0.lr' is missing in the state_dict");
   EXPECT_EQ(refused("param_groups.0.params", {}),
-            "load_state_dict: 'param_groups.0.params' is missing in the file");
+            "load_state_dict: 'param_groups.0.params' is missing in the state_dict");
   EXPECT_EQ(refused("param_groups.0.foreach", one),
-            "load_state_dict: 'param_groups.0.foreach' is in the file and not in AdamW");
+            "load_state_dict: 'param_groups.0.foreach' is in the state_dict and not in AdamW");
   EXPECT_EQ(refused("param_groups.-1.lr", one),
-            "load_state_dict: 'param_groups.-1.lr' is in the file and not in AdamW");
+            "load_state_dict: 'param_groups.-1.lr' is in the state_dict and not in AdamW");
   EXPECT_EQ(refused("param_groups.1.lr", one),
-            "load_state_dict: the file has 2 parameter groups, AdamW has 1");
-  EXPECT_EQ(refused("param_groups.0.lr", tn::zeros({2})),
-            "load_state_dict: 'param_groups.0.lr' is float32 [2] in the file, expected one number");
-  EXPECT_EQ(refused("param_groups.0.betas", tn::zeros({}, tn::float64)),
-            "load_state_dict: 'param_groups.0.betas' is float64 [] in the file, expected a list of "
-            "numbers");
-  EXPECT_EQ(refused("param_groups.0.maximize", one),
-            "load_state_dict: 'param_groups.0.maximize' is float64 [1] in the file, expected one "
-            "bool");
+            "load_state_dict: the state_dict has 2 parameter groups, AdamW has 1");
+  EXPECT_EQ(
+      refused("param_groups.0.lr", tn::zeros({2})),
+      "load_state_dict: 'param_groups.0.lr' is float32 [2] in the state_dict, expected one number");
+  EXPECT_EQ(
+      refused("param_groups.0.betas", tn::zeros({}, tn::float64)),
+      "load_state_dict: 'param_groups.0.betas' is float64 [] in the state_dict, expected a list of "
+      "numbers");
+  EXPECT_EQ(
+      refused("param_groups.0.maximize", one),
+      "load_state_dict: 'param_groups.0.maximize' is float64 [1] in the state_dict, expected one "
+      "bool");
   EXPECT_EQ(refused("param_groups.0.params", tn::Tensor::from<int64_t>({0, 1, 2})),
-            "load_state_dict: group 0 has 3 parameters in the file and 2 in AdamW");
+            "load_state_dict: group 0 has 3 parameters in the state_dict and 2 in AdamW");
   EXPECT_EQ(refused("param_groups.0.params", tn::Tensor::from<int64_t>({1, 0})),
             "load_state_dict: 'param_groups.0.params' has 1 at 0, expected 0: parameters are "
             "counted over all groups");
-  EXPECT_EQ(refused("param_groups.0.params", one),
-            "load_state_dict: 'param_groups.0.params' is float64 [1] in the file, expected a list "
-            "of integers");
+  EXPECT_EQ(
+      refused("param_groups.0.params", one),
+      "load_state_dict: 'param_groups.0.params' is float64 [1] in the state_dict, expected a list "
+      "of integers");
   // What the optimizer itself refuses leaves the options that were set before it as they were.
   EXPECT_EQ(refused("param_groups.0.betas", tn::Tensor::from<double>({0.5, 1})),
             "AdamW: betas is [0.5, 1], expected two numbers, each at least 0 and below 1");

@@ -150,8 +150,8 @@ TEST_F(Spellings, ModelsAreSavedAndLoadedByTheirPaths) {
   tn::load(b, path);
   EXPECT_TRUE(b.tensor("weight").equal(a.tensor("weight")));
   EXPECT_EQ(message_of([&] { tn::load(Linear(2, 4), path); }),
-            "load_state: 'weight' is [4, 2] here and [3, 2] in the file\n"
-            "  'bias' is [4] here and [3] in the file");
+            "load_state: 'weight' is [4, 2] here and [3, 2] in the state_dict\n"
+            "  'bias' is [4] here and [3] in the state_dict");
   std::remove(path.c_str());
 }
 

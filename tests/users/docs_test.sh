@@ -142,6 +142,7 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 {
   cat <<'CPP'
 #include <iostream>
+#include <tenon/adaptive_softmax.hpp>
 #include <tenon/averaged_model.hpp>
 #include <tenon/backend.hpp>
 #include <tenon/build.hpp>

@@ -42,6 +42,8 @@ grep -q '_batch_norm' "$work/ops.hpp" && failed "a private op has a function"
 grep -q 'Float least = -std::numeric_limits<double>::infinity()' "$work/face.hpp" || failed "no default of -inf"
 has "$work/face.hpp" '  tenon::Dtype to = tenon::float64;'
 has "$work/face.hpp" 'template <tenon::detail::Placed<tenon::Int> P1>'
+has "$work/face.hpp" '  tenon::Int static_cast_ = 1;'
+grep -q 'results_(const tenon::Tensor& by_name_, ' "$work/face.hpp" || failed "names of its own are not written otherwise"
 has "$work/face.hpp" '// x in another dtype, as in C:\.'
 ${CXX:-c++} -std=c++20 -fsyntax-only -I"$source/sdk/include" -x c++ "$work/face.hpp" || failed "what it writes does not compile"
 

@@ -173,6 +173,9 @@ class GradScaler {
     if (!scale_.defined()) return first_;
     return {scale_.item<double>(), good_steps_.item<int64_t>()};
   }
+  // By PyTorch's names.
+  State state_dict() const { return state(); }
+  void load_state_dict(State state) { load_state(state); }
   // An Error where it is the state of no scaler.
   void load_state(State state) {
     if (!(state.scale > 0 && state.scale <= 3.402823466e38)) {

@@ -160,8 +160,26 @@ tn_status* call_hook(void* self, tn_tensor* grad, tn_tensor** replacement) {
 }
 }  // namespace detail
 
+// What Tensor::register_hook gives: the hook's number, and what takes it away. It holds the tensor,
+// so a hook must not hold its own.
+class TensorHook {
+ public:
+  TensorHook() = default;
+  TensorHook(Tensor tensor, uint64_t id) : tensor_(std::move(tensor)), id_(id) {}
+  operator uint64_t() const { return id_; }
+  // Without effect where it was removed before, or stands for none.
+  void remove() const {
+    if (tensor_.defined())
+      detail::check_removed(detail::api.autograd->remove_hook(tensor_.get(), id_));
+  }
+
+ private:
+  Tensor tensor_;
+  uint64_t id_ = 0;
+};
+
 template <typename F>
-uint64_t Tensor::register_hook(F f) const {
+TensorHook Tensor::register_hook(F f) const {
   uint64_t id = 0;
   void* self = detail::Held<F>::make(std::move(f));
   if (tn_status* status = detail::api.autograd->add_hook(held_, detail::call_hook<F>, self,
@@ -169,7 +187,7 @@ uint64_t Tensor::register_hook(F f) const {
     detail::Held<F>::destroy(self);
     detail::raise(status);
   }
-  return id;
+  return {*this, id};
 }
 
 // What a custom function keeps from forward to backward. A function that keeps more than tensors

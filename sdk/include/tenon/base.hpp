@@ -279,6 +279,11 @@ inline void ignore(tn_status* status) noexcept {
 }
 
 namespace detail {
+// Of a removal: what is not there any more is removed.
+inline void check_removed(tn_status* status) {
+  if (status && known_host()->status_code(status) == TN_NOT_FOUND) return ignore(status);
+  check(status);
+}
 // Logs an error that a destructor may not throw, under the name of what failed.
 inline void log_failure(const char* what, tn_status* status) noexcept {
   if (!status) return;

@@ -4,7 +4,10 @@
 
 #include <concepts>
 #include <cstdint>
+#include <cstddef>
 #include <initializer_list>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +18,39 @@
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
+namespace detail {
+// What a container held when the loop over it began.
+template <typename T>
+class Snapshot {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = T;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const T*;
+  using reference = const T&;
+
+  Snapshot() = default;
+  explicit Snapshot(std::vector<T> items)
+      : items_(std::make_shared<const std::vector<T>>(std::move(items))), left_(items_->size()) {}
+  const T& operator*() const { return *(items_->end() - ptrdiff_t(left_)); }
+  const T* operator->() const { return &**this; }
+  Snapshot& operator++() {
+    --left_;
+    return *this;
+  }
+  Snapshot operator++(int) {
+    const Snapshot before = *this;
+    --left_;
+    return before;
+  }
+  bool operator==(const Snapshot& other) const { return left_ == other.left_; }
+
+ private:
+  std::shared_ptr<const std::vector<T>> items_;
+  size_t left_ = 0;
+};
+}  // namespace detail
+
 namespace nn {
 
 // Children "0", "1", ...: for (const Object& layer : layers) x = layer(x).
@@ -54,7 +90,7 @@ class ModuleList : public detail::ModulesInARow<ModuleList> {
   }
 };
 
-// Children by name, in the order in which they were put in.
+// Children by name, in the order in which they were put in: for (const auto& [name, module] : modules)
 class ModuleDict : public Object {
  public:
   ModuleDict() : Object(made()) {}
@@ -77,6 +113,9 @@ class ModuleDict : public Object {
   // An Error that names the nearest where there is none.
   Child operator[](const std::string& name) const { return child(name.c_str()); }
   NamedObjects items() const { return named_children(); }
+  using Iterator = detail::Snapshot<std::pair<std::string, Object>>;
+  Iterator begin() const { return Iterator(items()); }
+  Iterator end() const { return {}; }
   std::vector<std::string> keys() const {
     std::vector<std::string> names;
     for (auto& [name, module] : items()) names.push_back(std::move(name));
@@ -127,6 +166,9 @@ class ParameterList : public Object {
     for (auto& entry : detail::own_entries(*this)) list.push_back(std::move(entry.tensor));
     return list;
   }
+  using Iterator = detail::Snapshot<Tensor>;
+  Iterator begin() const { return Iterator(to_vector()); }
+  Iterator end() const { return {}; }
   ParameterList clone() const {
     ParameterList copy(*this);
     static_cast<Object&>(copy) = Object::clone();
@@ -168,6 +210,9 @@ class ParameterDict : public Object {
       list.emplace_back(std::move(entry.name), std::move(entry.tensor));
     return list;
   }
+  using Iterator = detail::Snapshot<std::pair<std::string, Tensor>>;
+  Iterator begin() const { return Iterator(items()); }
+  Iterator end() const { return {}; }
   std::vector<std::string> keys() const {
     std::vector<std::string> names;
     for (auto& entry : detail::own_entries(*this)) names.push_back(std::move(entry.name));

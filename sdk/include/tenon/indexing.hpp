@@ -39,6 +39,10 @@ class Index {
   template <typename T>
   requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) Index(T at)
       : kind_(kInt), slice_{int64_t(at), 0, 1} {}
+  // Picks these, as a tensor of them.
+  template <typename T>
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) Index(const std::vector<T>& list)
+      : Index(Tensor::from(std::vector<int64_t>(list.begin(), list.end()))) {}
   Index(Slice slice) : kind_(kSlice), slice_(slice) {}
   Index(None) : kind_(kNone) {}
   Index(Ellipsis) : kind_(kEllipsis) {}

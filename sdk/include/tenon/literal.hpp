@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -33,28 +34,28 @@ using StoredNumber = std::conditional_t<
     std::is_same_v<T, float>, float,
     std::conditional_t<std::is_floating_point_v<T>, double, typename DefaultNumber<T>::type>>;
 
-// Numbers in braces that are not all of one type, with fractions among them: {1, 2.5}.
-class MixedNumbers {
- public:
-  template <typename... N>
-  requires(sizeof...(N) > 1 && (std::is_arithmetic_v<N> && ...) &&
-           (std::is_floating_point_v<N> || ...)) MixedNumbers(N... numbers)
-      : values_{double(numbers)...} {}
-  const std::vector<double>& values() const { return values_; }
-
- private:
-  std::vector<double> values_;
-};
-
-// One of the numbers of rows whose types are mixed: {{1, 2.5}, {3, 4}}. Whole ones beyond 2^53 are
-// rounded.
+// One of numbers whose types differ: {1, n, 2.5}. Beside a fraction whole ones beyond 2^53 are rounded.
 struct MixedNumber {
   MixedNumber() = default;
   template <typename N>
   requires std::is_arithmetic_v<N> MixedNumber(N number)
-      : value(double(number)), is_fraction(std::is_floating_point_v<N>) {}
+      : value(double(number)), is_fraction(std::is_floating_point_v<N>) {
+    if constexpr (std::is_integral_v<N>) whole = int64_t(number);
+  }
   double value = 0;
+  int64_t whole = 0;
   bool is_fraction = false;
+};
+// Numbers in braces that are not all of one type.
+class MixedNumbers {
+ public:
+  template <typename... N>
+  requires(sizeof...(N) > 1 && (std::is_arithmetic_v<N> && ...)) MixedNumbers(N... numbers)
+      : values_{numbers...} {}
+  const std::vector<MixedNumber>& values() const { return values_; }
+
+ private:
+  std::vector<MixedNumber> values_;
 };
 
 // n numbers as elements of the type To; sizes: as many elements as n.
@@ -121,8 +122,11 @@ size_t joined_lists(const Lists& lists, const char* what, Values* values) {
 
 inline Tensor tensor_of(const MixedNumber* numbers, size_t n, Ints sizes, Dtype dtype,
                         Device device) {
-  if (std::none_of(numbers, numbers + n, [](const MixedNumber& m) { return m.is_fraction; }))
-    fail("tensor: whole numbers of several types, expected one type, or a fraction among them");
+  if (std::none_of(numbers, numbers + n, [](const MixedNumber& m) { return m.is_fraction; })) {
+    std::vector<int64_t> values;
+    for (size_t i = 0; i < n; ++i) values.push_back(numbers[i].whole);
+    return tensor_of(values.data(), n, sizes, dtype, device);
+  }
   std::vector<double> values;
   for (size_t i = 0; i < n; ++i) values.push_back(numbers[i].value);
   return tensor_of(values.data(), n, sizes, dtype, device);
@@ -157,6 +161,15 @@ struct TensorOptions {
   bool requires_grad = false;
 };
 namespace detail {
+// Numbers side by side, which are neither a vector nor a text.
+template <typename L>
+concept NumberArray = requires(const L& list) {
+  { list.data() } -> std::convertible_to<const typename L::value_type*>;
+  { list.size() } -> std::convertible_to<size_t>;
+  requires std::is_arithmetic_v<typename L::value_type> &&
+      !std::same_as<typename L::value_type, char>;
+  requires !std::same_as<L, std::vector<typename L::value_type>>;
+};
 // What stands behind the numbers: options by name, a dtype or a device.
 template <typename O>
 concept TensorOption = std::same_as<O, TensorOptions> || std::is_convertible_v<const O&, Dtype> ||
@@ -224,9 +237,9 @@ tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> bl
   return detail::tensor_with(
       options, [&](Dtype dtype, Device device) { return tensor(blocks, dtype, device); });
 }
-// Of several types, with fractions among them.
+// Of several types: int64 where all are whole.
 inline Tensor tensor(const detail::MixedNumbers& numbers, Dtype dtype, Device device) {
-  const std::vector<double>& values = numbers.values();
+  const std::vector<detail::MixedNumber>& values = numbers.values();
   return detail::tensor_of(values.data(), values.size(), int64_t(values.size()), dtype, device);
 }
 template <detail::TensorOption O = TensorOptions>
@@ -264,6 +277,17 @@ Tensor tensor(const std::vector<T>& values, Dtype dtype, Device device) {
 }
 template <typename T, detail::TensorOption O = TensorOptions>
 Tensor tensor(const std::vector<T>& values, const O& options = {}) {
+  return detail::tensor_with(
+      options, [&](Dtype dtype, Device device) { return tensor(values, dtype, device); });
+}
+// Likewise of a std::array or a std::span of numbers.
+template <detail::NumberArray L>
+Tensor tensor(const L& values, Dtype dtype, Device device) {
+  const std::span<const typename L::value_type> list(values.data(), values.size());
+  return dtype ? Tensor::from(list).to(device, dtype) : Tensor::from(list, -1, device);
+}
+template <detail::NumberArray L, detail::TensorOption O = TensorOptions>
+Tensor tensor(const L& values, const O& options = {}) {
   return detail::tensor_with(
       options, [&](Dtype dtype, Device device) { return tensor(values, dtype, device); });
 }

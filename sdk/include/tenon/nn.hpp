@@ -28,9 +28,30 @@
 #include "tenon/nn/sequential.hpp"
 #include "tenon/nn/shape.hpp"
 #include "tenon/object.hpp"
+#include "tenon/random.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
+namespace detail {
+// The layer that `make` gives for a table of these sizes, with this table. Nothing is drawn that the
+// program would miss.
+template <typename Make>
+Object with_table(const Tensor& table, bool freeze, Make make) {
+  if (!table.defined() || table.dim() != 2 || !table.is_floating_point()) {
+    fail(joined({"from_pretrained: the table is ",
+                 table.defined() ? joined({table.dtype().name(), " ", sizes_text(table.sizes())})
+                                 : std::string("None"),
+                 ", expected floats [num_embeddings, embedding_dim]"}));
+  }
+  Generator others(0);
+  const GeneratorGuard scope(others);
+  const Object layer = make(table.size(0), table.size(1));
+  layer.parameter("weight", table.detach());
+  layer.requires_grad_(!freeze);
+  return layer;
+}
+}  // namespace detail
+
 namespace nn {
 
 // A MultiheadAttention as a function that gives its weights, too: auto [y, weights] = layer(x, x, x).
@@ -53,6 +74,19 @@ class MultiheadAttentionLayer : public Object {
 inline Tensor generate_square_subsequent_mask(int64_t size, Device device = {},
                                               Dtype dtype = float32) {
   return triu(full({size, size}, -std::numeric_limits<double>::infinity(), dtype, device), 1);
+}
+
+// An Embedding, or an EmbeddingBag, of a table that is there, [num_embeddings, embedding_dim], whose
+// memory it shares; freeze: it is not trained. PyTorch's Embedding.from_pretrained.
+inline Object embedding_from_pretrained(const Tensor& table, bool freeze = true,
+                                        const EmbeddingOptions& options = {}) {
+  return detail::with_table(table, freeze,
+                            [&](int64_t n, int64_t width) { return Embedding(n, width, options); });
+}
+inline Object embedding_bag_from_pretrained(const Tensor& table, bool freeze = true,
+                                            const EmbeddingBagOptions& options = {}) {
+  return detail::with_table(
+      table, freeze, [&](int64_t n, int64_t width) { return EmbeddingBag(n, width, options); });
 }
 
 // x plus what the modules, one after the other, make of x. Children "0", "1", ...

@@ -28,6 +28,7 @@ class Number;
 class Index;
 class Indexed;
 class Rows;
+class TensorHook;
 
 namespace detail {
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_none() {
@@ -104,6 +105,8 @@ class Tensor : public detail::TensorMethods {
   template <std::same_as<std::optional<Tensor>> O>
   Tensor(const O& tensor) noexcept
       : held_(tensor.has_value() ? borrow(tensor->held_).release() : nullptr) {}
+  template <std::same_as<std::nullopt_t> O>
+  constexpr Tensor(const O&) noexcept {}
   // To variables only: x[0] = y is Indexed's, and x.grad() = y would change nothing.
   Tensor& operator=(const Tensor& other) & noexcept {
     Tensor copy(other);
@@ -268,9 +271,9 @@ class Tensor : public detail::TensorMethods {
     backward({}, options.retain_graph, options.create_graph);
   }
   // `f(Tensor grad)` sees the gradient of this tensor; what it gives, if not void or null, replaces
-  // it. (autograd.hpp)
+  // it. Taken away by remove() of what this gives, or by its number. (autograd.hpp)
   template <typename F>
-  uint64_t register_hook(F f) const;
+  TensorHook register_hook(F f) const;
   void remove_hook(uint64_t id) const { check(detail::api.autograd->remove_hook(checked(), id)); }
   // Shares memory, outside of the graph.
   Tensor detach() const {

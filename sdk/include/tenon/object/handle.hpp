@@ -85,12 +85,9 @@ inline bool is_module(const tn_object* object) {
 }
 }  // namespace detail
 
-// What register_full_backward_hook gives, to remove it by.
-struct BackwardHook {
-  uint64_t before, after;  // the forward hooks that it is made of
-};
-
 class Child;
+class ForwardHook;
+struct BackwardHook;
 
 // A counted handle. Null by default; copies share one object.
 class Object {
@@ -269,9 +266,10 @@ class Object {
   // f(Object& self, Tensor input, Tensor output): after each forward of one tensor to one; a Tensor
   // that it gives replaces the output. Or f(Object& self, const std::vector<Tensor>& inputs, const
   // std::vector<Tensor>& outputs), of any forward: all tensors among arguments and results, those of
-  // lists too and null for None; as many outputs that it gives replace these.
+  // lists too and null for None; as many outputs that it gives replace these. Taken away by remove()
+  // of what this gives, or by its number.
   template <typename F>
-  uint64_t register_forward_hook(F f) const;
+  ForwardHook register_forward_hook(F f) const;
   void remove_forward_hook(uint64_t id) const {
     check(detail::api.object->remove_forward_hook(checked(), id));
   }
@@ -279,7 +277,7 @@ class Object {
   // argument. Or f(Object& self, const std::vector<Tensor>& inputs), as above. Removed as a forward
   // hook is.
   template <typename F>
-  uint64_t register_forward_pre_hook(F f) const;
+  ForwardHook register_forward_pre_hook(F f) const;
   // f(Object& self, Tensor grad_input, Tensor grad_output): in backward, of a forward of one tensor
   // to one; a Tensor that it gives replaces grad_input, which is None where the input needs no
   // gradient. Or f(Object& self, const std::vector<Tensor>& grad_inputs, const std::vector<Tensor>&
@@ -287,10 +285,7 @@ class Object {
   // holds the module until then. (module_hooks.hpp)
   template <typename F>
   BackwardHook register_full_backward_hook(F f) const;
-  void remove_full_backward_hook(BackwardHook hook) const {
-    remove_forward_hook(hook.before);
-    remove_forward_hook(hook.after);
-  }
+  void remove_full_backward_hook(const BackwardHook& hook) const;
 
   // The tree. Names are paths ("0.weight"), in order of definition.
   NamedTensors named_parameters() const;
@@ -354,6 +349,38 @@ class Object {
 
   tn_object* object_ = nullptr;
 };
+
+// What register_forward_hook and register_forward_pre_hook give: the hook's number, and what takes it
+// away. It holds the object, so no object keeps one of its own hooks.
+class ForwardHook {
+ public:
+  ForwardHook() = default;
+  ForwardHook(Object object, uint64_t id) : object_(std::move(object)), id_(id) {}
+  operator uint64_t() const { return id_; }
+  // Without effect where it was removed before, or stands for none.
+  void remove() const {
+    if (object_) detail::check_removed(detail::api.object->remove_forward_hook(object_.get(), id_));
+  }
+
+ private:
+  Object object_;
+  uint64_t id_ = 0;
+};
+
+// What register_full_backward_hook gives.
+struct BackwardHook {
+  ForwardHook before, after;  // the forward hooks that it is made of
+
+  void remove() const {
+    before.remove();
+    after.remove();
+  }
+};
+
+inline void Object::remove_full_backward_hook(const BackwardHook& hook) const {
+  remove_forward_hook(hook.before);
+  remove_forward_hook(hook.after);
+}
 
 namespace detail {
 // What the class derived from Module has in its members of the entry of this name

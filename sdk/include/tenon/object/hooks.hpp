@@ -68,20 +68,20 @@ inline void give_tensors(tn_object* object, const char* what, const tn_value* va
 
 using AddHook = tn_status* (*)(tn_object*, tn_forward_hook_fn, void*, void (*)(void*), uint64_t*);
 template <typename F>
-uint64_t add_hook(AddHook add, tn_object* object, tn_forward_hook_fn call, F f) {
+ForwardHook add_hook(AddHook add, tn_object* object, tn_forward_hook_fn call, F f) {
   void* self = Held<F>::make(std::move(f));
   uint64_t id = 0;
   if (tn_status* status = add(object, call, self, Held<F>::destroy, &id)) {
     Held<F>::destroy(self);
     raise(status);
   }
-  return id;
+  return {Object::borrow(object), id};
 }
 
 }  // namespace detail
 
 template <typename F>
-uint64_t Object::register_forward_pre_hook(F f) const {
+ForwardHook Object::register_forward_pre_hook(F f) const {
   auto call = [](void* self, tn_object* object, const tn_value* args, uint32_t n_args,
                  tn_value* replaced, uint32_t) -> tn_status* {
     return to_status([&] {
@@ -113,7 +113,7 @@ uint64_t Object::register_forward_pre_hook(F f) const {
 }
 
 template <typename F>
-uint64_t Object::register_forward_hook(F f) const {
+ForwardHook Object::register_forward_hook(F f) const {
   auto call = [](void* self, tn_object* object, const tn_value* args, uint32_t n_args,
                  tn_value* results, uint32_t n_results) -> tn_status* {
     return to_status([&] {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tenon/compiling.hpp"
+#include "tenon/ops/conv.hpp"
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/elementwise.hpp"
 #include "tenon/ops/index.hpp"
@@ -51,6 +52,9 @@ inline Tensor normal(const Tensor& mean, const Tensor& std) {
   const Tensor sum = add(mean, std);
   return add(mul(randn(sum.sizes(), sum.dtype(), sum.device()), std), mean);
 }
+// F.unfold of PyTorch, the windows of an image as columns: im2col. (With three numbers it is the
+// method of tensors, of one dimension.)
+inline Tensor unfold(const Tensor& x, Ints kernel_size, const Im2colOptions& options = {}) { return im2col(x, kernel_size, options); }
 // 0 to high - 1. (Of three arguments the last has the type Dtype: braces are the sizes of the other randint.)
 inline Tensor randint(Int high, Ints sizes) { return randint(0, high, sizes); }
 template <std::same_as<Dtype> D>

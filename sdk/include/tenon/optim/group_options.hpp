@@ -57,17 +57,17 @@ class GroupOptions {
         if (std::string wrong = wrong_parameters(name, group, tensor); !wrong.empty())
           problems.push_back(std::move(wrong));
       } else if (!fits(*known, tensor)) {
-        problems.push_back(joined({"'", name, "' is ", text_of(tensor), " in the file, expected ",
-                                   expected(known->type)}));
+        problems.push_back(joined({"'", name, "' is ", text_of(tensor),
+                                   " in the state_dict, expected ", expected(known->type)}));
       }
     }
     for (uint32_t group = 0; strict && group < n_groups(); ++group) {
       if (const std::string name = name_of(group, kParams); !in(given, name))
-        problems.push_back(joined({"'", name, "' is missing in the file"}));
+        problems.push_back(joined({"'", name, "' is missing in the state_dict"}));
       for (const Option& option : options_) {
         const std::string name = name_of(group, option.name);
         if (!option.may_be_none && !option.is_bool() && !in(given, name))
-          problems.push_back(joined({"'", name, "' is missing in the file"}));
+          problems.push_back(joined({"'", name, "' is missing in the state_dict"}));
       }
     }
     if (problems.empty()) return;
@@ -168,8 +168,8 @@ class GroupOptions {
     return nullptr;
   }
   std::string in_file_only(std::string_view name) const {
-    return joined(
-        {"'", messages::printable(name), "' is in the file and not in ", optimizer_.type_name()});
+    return joined({"'", messages::printable(name), "' is in the state_dict and not in ",
+                   optimizer_.type_name()});
   }
 
   // ---- Groups and their parameters
@@ -180,8 +180,9 @@ class GroupOptions {
       if (group != UINT32_MAX) groups = std::max(groups, int64_t(group) + 1);
     }
     if (groups == n_groups()) return;
-    fail(joined({"load_state_dict: the file has ", std::to_string(groups), " parameter groups, ",
-                 optimizer_.type_name(), " has ", std::to_string(n_groups())}));
+    fail(joined({"load_state_dict: the state_dict has ", std::to_string(groups),
+                 " parameter groups, ", optimizer_.type_name(), " has ",
+                 std::to_string(n_groups())}));
   }
   static Tensor counted(int64_t first, int64_t n) {
     std::vector<int64_t> list;
@@ -193,11 +194,12 @@ class GroupOptions {
     for (uint32_t before = 0; before < group; ++before) first += n_parameters(before);
     const int64_t n = n_parameters(group);
     if (t.dtype() != int64 || t.dim() != 1) {
-      return joined({"'", name, "' is ", text_of(t), " in the file, expected a list of integers"});
+      return joined(
+          {"'", name, "' is ", text_of(t), " in the state_dict, expected a list of integers"});
     }
     if (t.numel() != n) {
       return joined({"group ", std::to_string(group), " has ", std::to_string(t.numel()),
-                     " parameters in the file and ", std::to_string(n), " in ",
+                     " parameters in the state_dict and ", std::to_string(n), " in ",
                      optimizer_.type_name()});
     }
     const std::vector<int64_t> found = t.to_vector<int64_t>();

@@ -256,6 +256,11 @@ class Optimizer : public Object {
     check(detail::api.object->add_group(get(), list.data(), list.size(), names.data(),
                                         values.data(), uint32_t(names.size())));
   }
+  // The same by PyTorch's name.
+  void add_param_group(const std::vector<Tensor>& parameters,
+                       const std::vector<GroupOption>& options = {}) const {
+    add_group(parameters, options);
+  }
   // Whether its step evaluates the loss itself.
   bool takes_closure() const {
     const char* schema = nullptr;
@@ -287,7 +292,8 @@ class Optimizer : public Object {
       // NaN is in no range.
       if (count >= 0 && count < 9.2e18) continue;
       fail(detail::joined({"load_state_dict: '", messages::printable(name), "' is ",
-                           detail::number_text(count), " in the file, expected a count from 0"}));
+                           detail::number_text(count),
+                           " in the state_dict, expected a count from 0"}));
     }
   }
   // The own entries "state.3.exp_avg" of the parameters of which `given` has none.
