@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include <tenon/checkpoint_call.hpp>
 #include <tenon/containers.hpp>
 #include <tenon/data.hpp>
 #include <tenon/dlpack.hpp>
@@ -143,6 +144,61 @@ TEST(FirstGuess, SamplesAreElementsOfTensors) {
   }
   for (const Tensor& x : tn::data::DataLoader(Rows(), {.batch_size = 2})) expect_sizes(x, {2, 2});
   EXPECT_EQ(n, 2);
+}
+
+// A struct is the result of a forward, by the names of its fields.
+struct Output {
+  Tensor y;
+  std::optional<Tensor> loss;
+  std::vector<Tensor> hidden;
+  double scale;
+  int64_t n = 3;
+};
+struct Structured : tn::Module {
+  Object fc = child("fc", nn::Linear(2, 2));
+  Output forward(Tensor x, std::optional<Tensor> target) {
+    const Tensor y = fc(x);
+    Output out{.y = y, .hidden = {x, y}, .scale = 0.5};
+    if (target) out.loss = tn::mse_loss(y, *target);
+    return out;
+  }
+};
+struct Around : tn::Module {
+  tn::Made<Structured> inner = child("inner", tn::make<Structured>());
+  Tensor forward(Tensor x) { return inner(x).y; }
+};
+
+TEST(FirstGuess, AResultMayBeAStruct) {
+  load_all();
+  const auto net = tn::make<Structured>();
+  const Tensor x = tn::randn({3, 2});
+  const Output out = net(x);
+  EXPECT_FALSE(out.loss.has_value());
+  EXPECT_EQ(out.hidden.size(), 2u);
+  EXPECT_TRUE(out.hidden[0].is_same(x));
+  EXPECT_EQ(out.scale, 0.5);
+  EXPECT_EQ(out.n, 3);
+  const auto [y, loss, hidden, scale, n] = net(x, x);
+  loss->backward();
+  EXPECT_TRUE(net->fc.tensor("weight").grad().defined());
+  EXPECT_EQ(net.method_schema("forward"),
+            "forward(Tensor x0, Tensor? x1=None) -> (Tensor, Tensor?, Tensor[], float, int)");
+  EXPECT_TRUE(tn::equal(net.clone()(x).y, y));
+  EXPECT_TRUE(tn::equal(tn::make<Around>()(x), x) == false);
+  size_t seen = 0;
+  const auto hook =
+      net.register_forward_hook([&](Object&, const std::vector<Tensor>&,
+                                    const std::vector<Tensor>& outputs) { seen = outputs.size(); });
+  net(x);
+  EXPECT_EQ(seen, 4u);  // y, no loss, two of the list
+  // Its tensors have the gradients that they have without.
+  const Tensor leaf = x.clone().requires_grad_();
+  const Output again = tn::checkpoint_call(net, leaf, x);
+  (again.y.sum() + *again.loss).backward();
+  const Tensor plain = x.clone().requires_grad_();
+  const Output direct = net(plain, x);
+  (direct.y.sum() + *direct.loss).backward();
+  EXPECT_TRUE(tn::equal(leaf.grad(), plain.grad()));
 }
 
 // Hooks are removed by what registering them gave, which is their number, too.

@@ -84,4 +84,30 @@ TEST_F(WrongUse, AFunctionThatGivesNoneIsNamed) {
             "GivesNone: forward gives None, expected a tensor");
 }
 
+// As PyTorch's warning: the first call alone, and only where the optimizer has not written its parameters.
+TEST_F(WrongUse, AScheduleInFrontOfItsOptimizerSaysSo) {
+  namespace optim = tn::optim;
+  const Tensor p = tn::ones({2}, {.requires_grad = true});
+  const auto optimizer = optim::SGD({p}, 0.1);
+  auto early = optim::StepLR(optimizer, 1);
+  EXPECT_EQ(log_of([&] { early.step(); }),
+            "tenon warning: Scheduler: step() before the optimizer's first step, so the first rate "
+            "of the schedule is passed over; expected optimizer.step(), then scheduler.step()\n");
+  EXPECT_EQ(log_of([&] { early.step(); }), "");
+  auto usual = optim::StepLR(optimizer, 1);
+  p.sum().backward();
+  optimizer.step();
+  EXPECT_EQ(log_of([&] { usual.step(); }), "");
+  auto compiled = optim::StepLR(optimizer, 1);
+  auto step = tn::compile([&](Tensor x) {
+    optimizer.zero_grad();
+    Tensor loss = (p * x).sum();
+    loss.backward();
+    optimizer.step();
+    return loss;
+  });
+  for (int i = 0; i < 3; ++i) step(tn::ones({2}));
+  EXPECT_EQ(log_of([&] { compiled.step(); }), "");
+}
+
 }  // namespace

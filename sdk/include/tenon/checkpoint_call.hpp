@@ -342,11 +342,23 @@ void each_checkpointed(T& x, F&& f) {
   }
 }
 
-// What may be a result: nothing that has tensors which each_checkpointed does not see.
+// Of a result, which may be a struct, or have one.
+template <typename T, typename F>
+void each_of_result(T& x, F&& f) {
+  if constexpr (IsStructOfValues<T>) {
+    std::apply([&](auto&... part) { (each_checkpointed(part, f), ...); }, fields_of(x));
+  } else if constexpr (IsTuple<T>::value) {
+    std::apply([&](auto&... part) { (each_of_result(part, f), ...); }, x);
+  } else {
+    each_checkpointed(x, f);
+  }
+}
+
+// What may be a result: nothing that has tensors which each_of_result does not see.
 template <typename T>
 inline constexpr bool kCheckpointedResult =
     std::is_same_v<T, Tensor> || IsSequence<T>::value || std::is_same_v<T, std::optional<Tensor>> ||
-    std::is_arithmetic_v<T> || IsNamedResults<T>;
+    std::is_arithmetic_v<T> || IsNamedResults<T> || IsStructOfValues<T>;
 template <typename... T>
 inline constexpr bool kCheckpointedResult<std::tuple<T...>> = (kCheckpointedResult<T> && ...);
 template <typename A, typename B>
@@ -360,7 +372,7 @@ class CheckpointedCallOf final : public CheckpointedCall {
   using Result = std::conditional_t<TensorLike<Given>, Tensor, Given>;
   static_assert(
       kCheckpointedResult<Result>,
-      "a checkpointed function gives a Tensor, or a tuple, pair, array or vector of them");
+      "a checkpointed function gives a Tensor, or a tuple, pair, array, struct or vector of them");
 
   explicit CheckpointedCallOf(F f, const Args&... args) : f_(std::move(f)), args_(args...) {}
 
@@ -381,7 +393,7 @@ class CheckpointedCallOf final : public CheckpointedCall {
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) override {
     Result result = call(inputs);
     std::vector<Tensor> list;
-    each_checkpointed(result, [&](Tensor& t) { list.push_back(std::move(t)); });
+    each_of_result(result, [&](Tensor& t) { list.push_back(std::move(t)); });
     return list;
   }
 
@@ -424,7 +436,7 @@ auto checkpoint_call(F f, const Args&... args) {
   typename Call::Result result = call->call(given);
   used.stop();
   std::vector<Tensor*> tensors;
-  detail::each_checkpointed(result, [&](Tensor& t) { tensors.push_back(&t); });
+  detail::each_of_result(result, [&](Tensor& t) { tensors.push_back(&t); });
   detail::CheckpointedCall::record(std::move(call), inputs, given, used, tensors);
   return result;
 }

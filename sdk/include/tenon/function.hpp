@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tenon/fields.hpp"
 #include "tenon/named_results.hpp"
 #include "tenon/value.hpp"
 
@@ -113,6 +114,45 @@ template <typename... T>
 struct IsTuple<std::tuple<T...>> : std::true_type {};
 template <typename A, typename B>
 struct IsTuple<std::pair<A, B>> : std::true_type {};
+
+// One of the values that a function in C++ gives.
+template <typename T>
+struct IsResultValue : std::bool_constant<std::is_arithmetic_v<T> || std::is_base_of_v<Tensor, T> ||
+                                          std::is_same_v<T, std::vector<Tensor>>> {};
+template <typename T>
+struct IsResultValue<std::optional<T>>
+    : std::bool_constant<std::is_arithmetic_v<T> || std::is_same_v<T, Tensor>> {};
+
+// The fields of a struct of such values, as a tuple of them; void: it is none.
+template <typename T>
+struct FieldsOf {
+  using type = void;
+};
+template <typename T>
+requires(!IsSequence<T>::value && !IsTuple<T>::value && n_fields<T>() > 0 &&
+         n_fields<T>() <= kMostFields) struct FieldsOf<T> {
+  template <typename>
+  struct Values {
+    using type = void;
+  };
+  template <typename... Field>
+  requires(IsResultValue<std::remove_reference_t<Field>>::value&&...) struct Values<
+      std::tuple<Field...>> {
+    using type = std::tuple<std::remove_reference_t<Field>...>;
+  };
+  using type = typename Values<decltype(fields_of(std::declval<T&>()))>::type;
+};
+template <typename T>
+concept IsStructOfValues = !std::is_void_v<typename FieldsOf<T>::type>;
+// What stands for it among values: a struct's fields, anything else as it is.
+template <typename T>
+decltype(auto) values_of_result(T&& result) {
+  if constexpr (IsStructOfValues<T>) {
+    return typename FieldsOf<T>::type(fields_of(result));
+  } else {
+    return std::forward<T>(result);
+  }
+}
 
 // Writes what C++ code gave into n results: nothing, a value, a tuple, or a list of tensors.
 template <typename R>

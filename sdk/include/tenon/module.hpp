@@ -171,10 +171,11 @@ struct IsForwardResult<std::optional<T>> : IsForwardResult<T> {};
 template <IsNamedResults T>
 struct IsForwardResult<T> : std::true_type {};
 template <typename... T>
-struct IsForwardResult<std::tuple<T...>> : std::bool_constant<(IsForwardResult<T>::value && ...)> {
-};
+struct IsForwardResult<std::tuple<T...>> : std::bool_constant<(IsResultValue<T>::value && ...)> {};
 template <typename A, typename B>
 struct IsForwardResult<std::pair<A, B>> : IsForwardResult<std::tuple<A, B>> {};
+template <IsStructOfValues T>
+struct IsForwardResult<T> : std::true_type {};
 
 // A T that lives in its object.
 template <typename T>
@@ -204,8 +205,9 @@ struct ForwardOf : LivingModule<T> {
   static_assert(
       IsForwardResult<Result>::value,
       "forward gives a Tensor, a number, a std::optional<Tensor>, several of these in a tuple, "
-      "pair or array, or a vector of Tensors");
-  static std::string schema() { return method_schema<Parameters, Result>("forward", kNeeded); }
+      "pair, array or struct, or a vector of Tensors");
+  using Values = std::remove_cvref_t<decltype(values_of_result(std::declval<Result>()))>;
+  static std::string schema() { return method_schema<Parameters, Values>("forward", kNeeded); }
   // With the first N of the arguments, less those at the end that are None and have a default.
   template <size_t N>
   Result call(const tn_value* args) {
@@ -227,7 +229,7 @@ struct ForwardOf : LivingModule<T> {
       if constexpr (std::is_same_v<Result, std::vector<Tensor>>) {
         give(results[0], std::move(result));  // one result that is a list
       } else {
-        give_all(std::move(result), results, n_results);
+        give_all(values_of_result(std::move(result)), results, n_results);
       }
     });
   }
@@ -428,13 +430,19 @@ class Made : public Object {
     copy.made_ = static_cast<T*>(module);
     return copy;
   }
-  // Its `forward`, with hooks, and what that gives: a Tensor, several in a tuple, pair
-  // or array, or a list.
+  // Its `forward`, with hooks, and what that gives: a Tensor, several in a tuple, pair, array or
+  // struct, or a list.
   template <typename... Args>
   auto operator()(const Args&... args) const {
     using Given = std::remove_cvref_t<detail::ResultOf<decltype(&T::forward)>>;
-    using R = std::conditional_t<std::is_base_of_v<Tensor, Given>, Tensor, Given>;
-    return this->template invoke<R>("forward", args...);
+    if constexpr (detail::IsStructOfValues<Given>) {
+      return std::apply(
+          [](auto&&... field) { return Given{std::move(field)...}; },
+          this->template invoke<typename detail::FieldsOf<Given>::type>("forward", args...));
+    } else {
+      using R = std::conditional_t<std::is_base_of_v<Tensor, Given>, Tensor, Given>;
+      return this->template invoke<R>("forward", args...);
+    }
   }
   // The same where an argument stands in braces, whose type nothing else says: net(x, {}, {h, c}).
   template <typename U = T, typename A = detail::ArgsOf<decltype(&U::forward)>>

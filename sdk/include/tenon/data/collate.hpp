@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/fields.hpp"
 #include "tenon/tensor.hpp"
 
 namespace tenon {
@@ -70,9 +71,6 @@ Tensor stacked(size_t n, At at) {
   return out;
 }
 
-template <typename T>
-inline constexpr bool kAlwaysFalse = false;
-
 // One field of all samples: tensors are stacked, numbers become a tensor [n] of their dtype, but an
 // int one of int64, as labels are; all else a vector.
 template <typename Field, typename At>
@@ -98,84 +96,6 @@ concept TupleLike = requires {
   std::tuple_size<T>::value;
 };
 
-// Structs of at most kMostFields fields.
-inline constexpr size_t kMostFields = 16;
-struct AnyField {
-  template <typename T>
-  operator T() const;
-};
-template <typename T, size_t... I>
-constexpr bool takes_fields(std::index_sequence<I...>) {
-  return requires { T{(static_cast<void>(I), AnyField{})...}; };
-}
-template <typename T, size_t N = kMostFields + 1>
-constexpr size_t n_fields() {
-  if constexpr (!std::is_aggregate_v<T> || N == 0) {
-    return 0;
-  } else if constexpr (takes_fields<T>(std::make_index_sequence<N>())) {
-    return N;
-  } else {
-    return n_fields<T, N - 1>();
-  }
-}
-// References to the fields of a struct.
-template <typename T>
-auto fields_of(T& s) {
-  constexpr size_t count = n_fields<std::remove_const_t<T>>();
-  if constexpr (count == 1) {
-    auto& [a] = s;
-    return std::tie(a);
-  } else if constexpr (count == 2) {
-    auto& [a, b] = s;
-    return std::tie(a, b);
-  } else if constexpr (count == 3) {
-    auto& [a, b, c] = s;
-    return std::tie(a, b, c);
-  } else if constexpr (count == 4) {
-    auto& [a, b, c, d] = s;
-    return std::tie(a, b, c, d);
-  } else if constexpr (count == 5) {
-    auto& [a, b, c, d, e] = s;
-    return std::tie(a, b, c, d, e);
-  } else if constexpr (count == 6) {
-    auto& [a, b, c, d, e, f] = s;
-    return std::tie(a, b, c, d, e, f);
-  } else if constexpr (count == 7) {
-    auto& [a, b, c, d, e, f, g] = s;
-    return std::tie(a, b, c, d, e, f, g);
-  } else if constexpr (count == 8) {
-    auto& [a, b, c, d, e, f, g, h] = s;
-    return std::tie(a, b, c, d, e, f, g, h);
-  } else if constexpr (count == 9) {
-    auto& [a, b, c, d, e, f, g, h, i] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i);
-  } else if constexpr (count == 10) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j);
-  } else if constexpr (count == 11) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k);
-  } else if constexpr (count == 12) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
-  } else if constexpr (count == 13) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
-  } else if constexpr (count == 14) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
-  } else if constexpr (count == 15) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
-  } else if constexpr (count == 16) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = s;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
-  } else {
-    static_assert(kAlwaysFalse<T>,
-                  "no tuple, and no struct of 1 to 16 fields: give a collate function");
-  }
-}
-
 template <typename Sample, size_t... I>
 auto collate_tuple(const std::vector<Sample>& samples, std::index_sequence<I...>) {
   const auto of = [&](auto index) {
@@ -196,11 +116,11 @@ auto collate_tuple(const std::vector<Sample>& samples, std::index_sequence<I...>
 // Of tensors alone a struct of the same kind, else a tuple: a batch of numbers is a tensor.
 template <typename Sample, size_t... I>
 auto collate_struct(const std::vector<Sample>& samples, std::index_sequence<I...>) {
-  using Fields = decltype(fields_of(samples[0]));
+  using Fields = decltype(tenon::detail::fields_of(samples[0]));
   const auto of = [&](auto index) {
     using Field = std::remove_cvref_t<std::tuple_element_t<decltype(index)::value, Fields>>;
     return column<Field>(samples.size(), [&](size_t i) -> const Field& {
-      return std::get<decltype(index)::value>(fields_of(samples[i]));
+      return std::get<decltype(index)::value>(tenon::detail::fields_of(samples[i]));
     });
   };
   if constexpr ((std::is_same_v<std::tuple_element_t<I, Fields>, const Tensor&> && ...)) {
@@ -233,8 +153,9 @@ void each_tensor(T& batch, F f) {
     std::apply([&](auto&... field) { (each_tensor(field, f), ...); }, batch);
   } else if constexpr (std::is_same_v<T, std::vector<Tensor>>) {
     for (Tensor& t : batch) f(t);
-  } else if constexpr (n_fields<T>() > 0) {
-    std::apply([&](auto&... field) { (each_tensor(field, f), ...); }, fields_of(batch));
+  } else if constexpr (tenon::detail::n_fields<T>() > 0) {
+    std::apply([&](auto&... field) { (each_tensor(field, f), ...); },
+               tenon::detail::fields_of(batch));
   }
 }
 
@@ -255,10 +176,11 @@ auto default_collate(const std::vector<Sample>& samples) {
         [&](size_t i) -> typename std::vector<Sample>::const_reference { return samples[i]; });
   } else if constexpr (std::is_same_v<Sample, std::vector<Tensor>>) {
     return detail::collate_list(samples);
-  } else if constexpr (detail::n_fields<Sample>() == 0) {
+  } else if constexpr (tenon::detail::n_fields<Sample>() == 0) {
     return samples;
   } else {
-    return detail::collate_struct(samples, std::make_index_sequence<detail::n_fields<Sample>()>());
+    return detail::collate_struct(samples,
+                                  std::make_index_sequence<tenon::detail::n_fields<Sample>()>());
   }
 }
 

@@ -37,6 +37,14 @@ inline std::vector<double> rates_of(const optim::Optimizer& optimizer) {
   return rates;
 }
 
+// How often the parameters were written, all together.
+inline uint64_t versions_of(const optim::Optimizer& optimizer) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < optimizer.n_groups(); ++i)
+    for (const Tensor& parameter : optimizer.group_parameters(i)) sum += parameter.version();
+  return sum;
+}
+
 }  // namespace detail
 
 namespace optim {
@@ -60,12 +68,19 @@ class Scheduler {
       : optimizer_(std::move(optimizer)), schedule_(std::move(schedule)) {
     expect_momentum(optimizer_, schedule_);
     has_betas_ = has_option(optimizer_, "betas");
+    versions_ = detail::versions_of(optimizer_);
     go_to(0);
   }
 
   // After the optimizer's step: the rates of the next one. Where the schedule goes on from what it
-  // finds, a rate that was changed since the last step counts as the schedule's of that step.
+  // finds, a rate that was changed since the last step counts as the schedule's of that step. The
+  // first call says in the log where the optimizer has made no step.
   void step() {
+    if (std::exchange(is_first_, false) && versions_ == detail::versions_of(optimizer_)) {
+      host()->log(2,
+                  "Scheduler: step() before the optimizer's first step, so the first rate of the "
+                  "schedule is passed over; expected optimizer.step(), then scheduler.step()");
+    }
     if (schedule_.goes_on()) find_changed_rates();
     go_to(step_ + 1);
   }
@@ -155,6 +170,8 @@ class Scheduler {
   std::vector<double> last_;  // what they were given
   int64_t step_ = 0;
   bool has_betas_ = false;
+  bool is_first_ = true;   // no call of step() yet
+  uint64_t versions_ = 0;  // of the parameters, which a step of the optimizer changes
 };
 
 }  // namespace optim
