@@ -115,6 +115,7 @@ void losses_of_distances() {
 struct Samples {
   Tensor input, target;
   bool single;
+  bool listed_target = false;  // of a single sample, [1]: so is its loss
 };
 Samples samples_of(const char* op, const Tensor& given, const Tensor& its_target, bool listed) {
   const bool is_number = given.dim() == 0 && its_target.dim() == 0;
@@ -135,10 +136,12 @@ Samples samples_of(const char* op, const Tensor& given, const Tensor& its_target
   Sizes sizes = joined_sizes({{1}, sizes_of(input)});
   const Tensor x = prim::reshape(input, sizes);
   if (!listed) sizes.pop_back();
-  return {x, prim::reshape(target, sizes), true};
+  return {x, prim::reshape(target, sizes), true, one};
 }
 Tensor of_samples(const Tensor& loss, const Samples& samples, Reduction kind) {
-  return samples.single ? prim::reshape(loss, {}) : reduced(loss, kind);
+  if (!samples.single || (samples.listed_target && kind == Reduction::none))
+    return reduced(loss, kind);
+  return prim::reshape(loss, {});
 }
 
 Tensor margins_of_classes(const Tensor& input, const Tensor& target, int64_t p, double margin,

@@ -93,6 +93,7 @@ Tensor mean_of(const Tensor& values, Ints dims, bool keepdim, Dtype dtype = {}) 
 
 double var_factor(const Tensor& x, Ints dims, int64_t correction) {
   const double n = double(folded_count("var", x, dims));
+  if (n == 0) return NAN;  // whatever the correction is
   return 1.0 / std::max(n - double(correction), 0.0);
 }
 Tensor var_of(const Tensor& x, Ints dims, int64_t correction, bool keepdim) {

@@ -167,7 +167,8 @@ void errors_and_bessels() {
 
 void products_and_quotients() {
   op("xlogy(Tensor x, Tensor y) -> Tensor",
-     "where(isnan(y), nan, where(x == 0, 0, x * log(y)))\n"
+     "let a = float(x)\n"
+     "where(isnan(y), nan, where(a == 0, 0, a * log(y)))\n"
      "dx = where(x == 0 and y <= 0, 0, where(g == 0, 0, g * log(y))); dy = g * (x / y)")
       .method()
       .doc("x * log(y); 0 where x is 0, whatever y is but NaN.")
@@ -230,7 +231,7 @@ void signs_and_steps() {
   op("copysign(Tensor x, Tensor y) -> Tensor",
      "let t = float(y); let a = abs(float(x))\n"
      "where(t < 0 or t == 0 and 1 / t < 0, -a, a)\n"
-     "dx = where(x == 0, 0, where(out == x, g, -g))")
+     "dx = where(x == 0, 0, where(out == x, g, -g)); dy = 0 * g")
       .method()
       .doc("|x| with the sign of y, that of -0 included. Integers become float32.")
       .inplace();

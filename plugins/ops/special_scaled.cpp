@@ -100,7 +100,8 @@ void entropies() {
      "dx = g * (-1 - log(x))")
       .doc("-x * log(x), what x adds to an entropy; 0 at 0, and -inf below.");
   op("xlog1py(Tensor x, Tensor y) -> Tensor",
-     "where(isnan(y), nan, where(x == 0, 0, x * log1p(y)))\n"
+     "let a = float(x)\n"
+     "where(isnan(y), nan, where(a == 0, 0, a * log1p(y)))\n"
      "dx = where(x == 0 and y <= -1, 0, g * log1p(y)); dy = g * (x / (y + 1))")
       .doc("x * log1p(y); 0 where x is 0, whatever y is but NaN.");
 }

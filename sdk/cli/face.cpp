@@ -273,15 +273,49 @@ std::string FaceWriter::options(std::string* its_name, const FaceEntry& entry, s
       name, prefix_, members);
 }
 
+// A function of the entry's name, whose body is one return; of an optimizer a constructor of its class.
+std::string FaceWriter::definition(const FaceEntry& entry, std::string_view before,
+                                   const std::string& list, const std::string& body) const {
+  const std::string name = spelled(entry.schema.name);
+  if (entry.kind != FaceEntry::Kind::optimizer)
+    return fmt::format("{}{} {}({}) {{ {} }}\n", before, result(entry), name, list, body);
+  constexpr std::string_view kReturn = "return ";
+  const std::string made = body.substr(kReturn.size(), body.size() - kReturn.size() - 1);
+  return fmt::format("  explicit {}({}) : Optimizer({}) {{}}\n", name, list, made);
+}
+
+// An optimizer is a class, so that a program may declare one: optim::SGD optimizer(parameters, 0.1). Without
+// arguments it is None, as a member is until it is assigned.
+std::string FaceWriter::optimizer_class(const FaceEntry& entry) {
+  const Shape shape(entry);
+  const auto& arguments = entry.schema.arguments;
+  std::string text, struct_name = options_name(entry.schema.name);
+  std::vector<std::string> values;
+  for (size_t i = 0; i < shape.all; ++i)
+    values.push_back((i < shape.positional ? "" : "options.") + arguments[i].name);
+  const bool has_options = shape.positional < shape.all;
+  if (has_options) text += options(&struct_name, entry, shape.positional);
+  const std::string name = spelled(entry.schema.name);
+  text += fmt::format("class {0} : public {1} {{\n public:\n", name, result(entry));
+  if (shape.positional > 0) text += fmt::format("  {}() = default;\n", name);
+  std::string list = parameters(entry, 0, shape.positional, true);
+  if (has_options)
+    list += std::string(list.empty() ? "" : ", ") + "const " + struct_name + "& options = {}";
+  text += definition(entry, "", list, call(entry, values, true));
+  if (has_options) text += by_place(entry);
+  return text + "};\n";
+}
+
 std::string FaceWriter::functions(const FaceEntry& entry) {
   const Shape shape(entry);
   const auto& arguments = entry.schema.arguments;
-  const std::string name = spelled(entry.schema.name), function_result = result(entry);
+  const std::string name = spelled(entry.schema.name);
   std::string text;
   if (entry.doc != last_doc_) text += comment_lines(entry.doc);
   last_doc_ = entry.doc;
+  if (entry.kind == FaceEntry::Kind::optimizer) return text + optimizer_class(entry);
   const auto function = [&](const std::string& list, const std::string& body) {
-    text += fmt::format("inline {} {}({}) {{ {} }}\n", function_result, name, list, body);
+    text += definition(entry, "inline ", list, body);
   };
   const auto with = [](std::string list, std::string_view more) {
     return list + (list.empty() || more.empty() ? "" : ", ") + std::string(more);
@@ -355,9 +389,9 @@ std::string FaceWriter::by_place(const FaceEntry& entry) const {
                      : is_bool  ? "bool(" + name + ")"
                                 : name);
   }
-  return fmt::format("template <{}detail::Placed<{}> {}>\n{} {}({}) {{ {} }}\n", prefix_, its_type,
-                     deduced, result(entry), spelled(entry.schema.name), joined_values(list, ", "),
-                     call(entry, values));
+  const char* indent = entry.kind == FaceEntry::Kind::optimizer ? "  " : "";
+  return fmt::format("{}template <{}detail::Placed<{}> {}>\n", indent, prefix_, its_type, deduced) +
+         definition(entry, "", joined_values(list, ", "), call(entry, values));
 }
 
 // Is the argument at `place` of an op the last, a list of sizes or dimensions? Then these may stand

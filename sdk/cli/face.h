@@ -74,6 +74,9 @@ class FaceWriter {
   std::string parameters(const FaceEntry& entry, size_t first, size_t last, bool defaults) const;
   std::string parameter(const FaceEntry& entry, size_t i, bool with_default) const;
   std::string by_place(const FaceEntry& entry) const;
+  std::string optimizer_class(const FaceEntry& entry);
+  std::string definition(const FaceEntry& entry, std::string_view before, const std::string& list,
+                         const std::string& body) const;
   bool has_separate_sizes(const FaceEntry& entry, size_t place) const;
   std::string separate_sizes(const FaceEntry& entry, size_t place, const std::string& name) const;
   std::string named_parameters(const FaceEntry& entry, size_t first,

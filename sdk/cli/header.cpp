@@ -215,7 +215,7 @@ bool is_identifier(std::string_view name) {
 // The option's, which has to be names with :: between them; without it the plugin's id, as C++ can
 // spell it.
 std::string namespace_of(const Line& line, const std::string& id) {
-  if (!line.has("namespace")) return id == "ops" ? "tenon" : spelled(id);
+  if (!line.has("namespace")) return id == "ops" ? "tenon" : id + (is_keyword(id) ? "_" : "");
   const std::string space = line.get("namespace");
   for (size_t at = 0; at != space.npos;) {
     const size_t end = space.find("::", at);

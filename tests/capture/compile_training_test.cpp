@@ -72,23 +72,21 @@ TEST_P(CompiledTraining, MomentumAndDropout) {
                     "replays");
 }
 
-template <typename Options>
-Trained adam(tn::optim::Optimizer (*make)(const tn::optim::Params&, const Options&), tn::Device d,
-             const Options& options) {
+template <typename Optimizer, typename Options>
+Trained adam(tn::Device d, const Options& options) {
   tn::Object model = perceptron(d);
-  tn::optim::Optimizer optimizer = make(model.parameters(), options);
-  return {model, optimizer};
+  return {model, Optimizer(model.parameters(), options)};
 }
 
 TEST_P(CompiledTraining, AdamCountsItsStepsInside) {
-  expect_equal_runs([&] { return adam<tn::optim::AdamOptions>(tn::optim::Adam, d, {.lr = 0.01}); },
+  expect_equal_runs([&] { return adam<tn::optim::Adam, tn::optim::AdamOptions>(d, {.lr = 0.01}); },
                     12, 8, nothing, "3 recordings, 9 replays");
 }
 
 // Rates, decay and betas lie in tensors that the recording reads anew.
 TEST_P(CompiledTraining, AdamWWithASchedule) {
   expect_equal_runs(
-      [&] { return adam<tn::optim::AdamWOptions>(tn::optim::AdamW, d, {.lr = 0.01}); }, 24, 8,
+      [&] { return adam<tn::optim::AdamW, tn::optim::AdamWOptions>(d, {.lr = 0.01}); }, 24, 8,
       [&](Trained& run, int i) {
         const auto schedule = tn::optim::Warmup(4, tn::optim::CosineAnnealingLR(20, 1e-4));
         tn::optim::Scheduler(run.optimizer, schedule).go_to(i);
@@ -146,7 +144,7 @@ TEST_P(CompiledTraining, AScalerThatSkips) {
   for (const bool sgd_too : {false, true}) {
     const auto make = [&]() -> Scaled {
       return {sgd_too ? sgd(d, {.lr = 0.1, .momentum = 0.9})
-                      : adam<tn::optim::AdamWOptions>(tn::optim::AdamW, d, {.lr = 0.01}),
+                      : adam<tn::optim::AdamW, tn::optim::AdamWOptions>(d, {.lr = 0.01}),
               std::make_shared<tn::GradScaler>(
                   tn::GradScaler::Options{.init_scale = 1024, .growth_interval = 3})};
     };

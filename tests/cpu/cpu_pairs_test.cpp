@@ -85,15 +85,22 @@ class Programs {
     const int n = static_cast<int>(floats_.size());
     return floats_[static_cast<size_t>(pick(3) != 0 ? n - 1 - pick(std::min(n, 3)) : pick(n))];
   }
+  int as_double(int value) {
+    code_.push_back(in(TN_I_CAST, TN_FLOAT64, next(), value, 0, 0, TN_FLOAT32));
+    return code_.back().dst;
+  }
   void add_instruction() {
     constexpr int kBinary[] = {TN_I_ADD, TN_I_SUB, TN_I_MUL, TN_I_MAX, TN_I_MIN, TN_I_DIV};
     const int kind = pick(10);
     if (kind == 0) {
       push_float(in(pick(2) ? TN_I_NEG : TN_I_ABS, TN_FLOAT32, next(), operand()));
     } else if (kind < 4) {
+      const bool wide = pick(4) == 0;  // doubles are compared, which is no pair
+      const int a = wide ? as_double(operand()) : operand();
+      const int b = wide ? as_double(operand()) : operand();
       const int condition = next();
       code_.push_back(
-          in(TN_I_EQ + pick(6), TN_BOOL, condition, operand(), operand(), 0, TN_FLOAT32));
+          in(TN_I_EQ + pick(6), TN_BOOL, condition, a, b, 0, wide ? TN_FLOAT64 : TN_FLOAT32));
       if (pick(3) == 0) push_float(in(TN_I_SUB, TN_FLOAT32, next(), operand(), operand()));
       push_float(in(TN_I_WHERE, TN_FLOAT32, next(), condition, operand(), operand()));
     } else {
@@ -124,6 +131,9 @@ class Programs {
         case TN_I_WHERE:
           r[i.dst] = r[i.a] != 0 ? r[i.b] : r[i.c];
           break;
+        case TN_I_CAST:
+          r[i.dst] = r[i.a];
+          break;
         case TN_I_STORE:
           break;
         default:
@@ -141,8 +151,10 @@ class Programs {
     param.f = param_;
     const Program& program = Program::make(n_outputs_, kInputs, code_, {constant}, /*n_params=*/1);
     std::vector<std::unique_ptr<Tensor>> inputs, outputs;
+    const int64_t step = pick(4) == 0 ? 3 : 1;  // of the second operand
     for (int k = 0; k < kInputs; ++k) {
-      inputs.push_back(std::make_unique<Tensor>(std::vector<int64_t>{k < 2 ? n : 1}, TN_FLOAT32));
+      inputs.push_back(std::make_unique<Tensor>(std::vector<int64_t>{k < 2 ? n : 1}, TN_FLOAT32,
+                                                std::vector<int64_t>{k == 1 ? step : 1}));
       inputs.back()->fill([&](int64_t) { return value(); });
     }
     std::vector<Tensor*> operands;
@@ -155,7 +167,9 @@ class Programs {
     for (int64_t i = 0; i < n; ++i) {
       float element[kInputs];
       for (int k = 0; k < kInputs; ++k)
-        element[k] = inputs[static_cast<size_t>(k)]->data<float>()[k < 2 ? i : 0];
+        element[k] = inputs[static_cast<size_t>(k)]->data<float>()[k == 0   ? i
+                                                                   : k == 1 ? i * step
+                                                                            : 0];
       const std::vector<float> r = interpret(element);
       for (const tn_instruction& store : code_)
         if (store.opcode == TN_I_STORE) expected.push_back(r[store.a]);
@@ -163,7 +177,7 @@ class Programs {
     std::vector<std::vector<int64_t>> strides(n_outputs_, {1});
     for (int k = 0; k < kInputs; ++k) {
       operands.push_back(inputs[static_cast<size_t>(k)].get());
-      strides.push_back({k < 2 ? 1 : 0});
+      strides.push_back({k == 0 ? 1 : k == 1 ? step : 0});
     }
     EXPECT_EQ(run(program, operands, {n}, strides, {param}), "");
     for (int64_t i = 0; i < n; ++i) {

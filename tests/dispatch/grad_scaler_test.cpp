@@ -114,7 +114,8 @@ TEST(GradScaler, SkipsTheOptimizerWhoseGradientIsInf) {
     for (bool first_is_bad : {true, false}) {
       SCOPED_TRACE(d.name());
       Tensor p = tn::ones({1}, {}, d).requires_grad_(), q = tn::ones({1}, {}, d).requires_grad_();
-      auto first = tn::optim::SGD({p}, {.lr = 0.5}), second = tn::optim::Adam({q}, {.lr = 0.5});
+      tn::optim::SGD first({p}, {.lr = 0.5});
+      tn::optim::Adam second({q}, {.lr = 0.5});
       tn::GradScaler scaler({.init_scale = 8});
       const float inf = float(kInf), a = first_is_bad ? inf : 1, b = first_is_bad ? 1 : inf;
       scaler.scale((p * a).sum() + (q * b).sum()).backward();

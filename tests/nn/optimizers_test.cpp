@@ -216,7 +216,10 @@ TEST_P(Optimizers, GroupsThatCannotBeAreRefused) {
             message_of([&] {
               SGD({p}).add_group({q, p});
             }));
-  EXPECT_EQ(message_of([&] { SGD({{{}}, {{q}}}); }), message_of([&] { SGD(tn::Tensors()); }));
+  EXPECT_EQ(message_of([&] {
+              SGD({{{}}, {{q}}});
+            }),
+            message_of([&] { SGD(std::vector<tn::Tensor>{}); }));
 }
 
 // Where the schema calls an option dynamic it lies in a tensor, which is written in place.
@@ -245,7 +248,8 @@ TEST_P(Optimizers, DynamicOptionsLieInTensors) {
 // Where they are set: a recorded step does not look at them.
 TEST_P(Optimizers, BetasThatAreSetLaterAreChecked) {
   const tn::Tensor p = parameter({2}), q = parameter({2});
-  for (const Optimizer& optimizer : {Adam({p}), AdamW({p}), tn::optim::SparseAdam({p})}) {
+  for (const Optimizer& optimizer :
+       std::vector<Optimizer>{Adam({p}), AdamW({p}), tn::optim::SparseAdam({p})}) {
     const auto refused = [&](const char* betas) {
       return optimizer.type_name() + ": betas is " + betas +
              ", expected two numbers, each at least 0 and below 1";
@@ -282,7 +286,7 @@ TEST_P(Optimizers, AnInfPassesAStepOver) {
   const tn::optim::SGDOptions sgd{.lr = 0.1, .momentum = 0.9, .dampening = 0.5};
   for (const bool adam : {false, true}) {
     const tn::Tensor p = parameter(start);
-    const Optimizer optimizer = adam ? Adam({p}, {.lr = 0.1}) : SGD({p}, sgd);
+    const Optimizer optimizer = adam ? Optimizer(Adam({p}, {.lr = 0.1})) : Optimizer(SGD({p}, sgd));
     for (const auto& found : {inf, fine, inf, fine, fine}) {
       set_gradient(p);
       optimizer.step(found);
@@ -356,7 +360,7 @@ TEST_P(Optimizers, OptionsThatDoNotFitAreRefused) {
             }),
             "SGD could not be made\n  because SGD: parameter 1 ([1] float64 on " + device.name() +
                 ") is in a group already");
-  EXPECT_EQ(message_of([&] { SGD({}); }),
+  EXPECT_EQ(message_of([&] { SGD(std::vector<tn::Tensor>{}); }),
             "SGD could not be made\n  because SGD: the list of parameters is empty");
   EXPECT_EQ(message_of([&] { SGD({p * 2.0}); }),
             "SGD could not be made\n  because SGD: parameter 0 ([1] float64 on " + device.name() +

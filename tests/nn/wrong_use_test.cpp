@@ -108,6 +108,9 @@ TEST_F(WrongUse, AScheduleInFrontOfItsOptimizerSaysSo) {
   });
   for (int i = 0; i < 3; ++i) step(tn::ones({2}));
   EXPECT_EQ(log_of([&] { compiled.step(); }), "");
+  auto resumed = optim::StepLR(optimizer, 1);
+  resumed.go_to(5);
+  EXPECT_EQ(log_of([&] { resumed.step(); }), "");
 }
 
 }  // namespace

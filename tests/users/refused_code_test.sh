@@ -69,6 +69,12 @@ struct Two : tn::Module { Tensor forward(Tensor x) { return x; } Tensor forward(
 class Hidden : public tn::Module { Tensor forward(Tensor x) { return x; } }; tn::make<Hidden>();
 CASES
 
+# What a function gives is no place to assign to.
+refused 'use set_grad, parameter(name, tensor)' <<'CASES'
+tn::nn::Linear(2, 2).tensor("weight") = t;
+t.grad() = u;
+t.grad() = t + u;
+CASES
 refused 'defined()' <<'CASES'
 if (t) return;
 if (t < 1.0) return;

@@ -209,6 +209,9 @@ void fold_vertical(const Fold& fold, Frame& frame, int64_t row, int64_t column, 
                    int64_t begin, int64_t end, Partial* result) {
   const tn_reduce_kind kind = fold.r.kind;
   const bool flushes = (kind == TN_REDUCE_SUM || kind == TN_REDUCE_PROD) && fold.type != kI64;
+  // Products of few floats near 1 are all rounded to one side (vector/fold.h): they are made in double.
+  const bool is_product = kind == TN_REDUCE_PROD && sizeof(T) == 4;
+  const int64_t rows_per_flush = is_product ? 1 : kRowsPerFlush;
   const int32_t n_kept = fold.n_kept_dims;
   const Walker kept(fold, 0, n_kept - 1, row);
   alignas(64) T rows[kWidth], buffer[kWidth];
@@ -236,7 +239,7 @@ void fold_vertical(const Fold& fold, Frame& frame, int64_t row, int64_t column, 
         flush(kind, result, rows, m, first);
         first = false;
       }
-      taken = flushes ? std::min(left, kRowsPerFlush) : left;
+      taken = flushes ? std::min(left, rows_per_flush) : left;
       std::copy_n(x, m, rows);
       function(rows, x + stride, stride, taken - 1, m);
       x += taken * stride;
@@ -269,7 +272,7 @@ void fold_vertical(const Fold& fold, Frame& frame, int64_t row, int64_t column, 
     if (fold.r.n_reduced > 1) {
       reduced.next();  // groups are there in one dimension only
     }
-    if (flushes && taken == kRowsPerFlush) {
+    if (flushes && taken == rows_per_flush) {
       flush(kind, result, rows, wide, first);
       first = false;
       taken = 0;

@@ -237,8 +237,8 @@ class Builder {
   }
 
   // Scalars first, then the tiles. Processors compare the last 12 bits of the place of a load with those
-  // of the stores before it, and wait where they agree: tiles are 2048 bytes apart there, or nothing, so
-  // that where one tile is read and another written no load follows such a store closely.
+  // of the stores before it, and wait where they agree: whole tiles are 2048 bytes apart there, or nothing,
+  // so that where one tile is read and another written no load follows such a store closely.
   void lay_out() {
     if (n_cells_ > UINT16_MAX) {
       check(error(host_, TN_UNSUPPORTED, "cpu: the program needs %u cells, at most %d are possible",

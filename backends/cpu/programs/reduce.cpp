@@ -181,7 +181,9 @@ void Launch::run_one_tile(const Fold& fold) const {
 }
 
 void Launch::run(const Fold& fold) const {
-  const bool few = fold.vertical && fold.group == 1 && n_fold <= kRowsPerFlush;
+  // Products of floats are made in double, however few.
+  const bool few = fold.vertical && fold.group == 1 && n_fold <= kRowsPerFlush &&
+                   !(r.kind == TN_REDUCE_PROD && fold.type == kF32);
   // Few blocks are narrow, so that there are enough for several threads. Of few values to an output
   // those of a block stay near: where they lie apart, each pass reads the cache lines of the one before.
   const int64_t wide_blocks = r.n_kept / last_kept * ((last_kept + kWidth - 1) / kWidth);

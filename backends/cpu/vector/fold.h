@@ -1,5 +1,5 @@
-// Folds of dense elements to one, rows of logits, and the running sums of reductions. Sums and
-// products of floats keep many partial results, at least a vector's lanes times four, so their
+// Folds of dense elements to one, rows of logits, and the running sums of reductions. Sums of floats and
+// products of doubles keep many partial results, at least a vector's lanes times four, so their
 // error grows as that of pairwise summation for the lengths that callers pass (2048 at most; longer
 // ones are cut).
 #pragma once
@@ -114,16 +114,37 @@ TENON_INLINE T fold_floats(const T* x, int64_t n) {
   return fold_across<F, T>(v0);
 }
 
+// In double: near 1 products of few factors are all rounded to the same side, since what a float loses of
+// (1 + a) (1 + b) is a b.
+inline double product(const float* x, int64_t n) {
+  constexpr int64_t kSide = 16;
+  double products[kSide];
+  for (int64_t k = 0; k < kSide; ++k) products[k] = 1;
+  int64_t i = 0;
+  for (; i + kSide <= n; i += kSide) {
+    for (int64_t k = 0; k < kSide; ++k) products[k] *= static_cast<double>(x[i + k]);
+  }
+  for (int64_t k = 0; i + k < n; ++k) products[k] *= static_cast<double>(x[i + k]);
+  for (int64_t step = kSide / 2; step > 0; step /= 2) {
+    for (int64_t k = 0; k < step; ++k) products[k] *= products[k + step];
+  }
+  return products[0];
+}
+
 template <typename F, typename T>
 double fold(const T* x, int64_t n) {
-  return fold_floats<F, T>(x, n);
+  if constexpr (__is_same(F, Mul) && sizeof(T) == 4) {
+    return product(x, n);
+  } else {
+    return fold_floats<F, T>(x, n);
+  }
 }
 
 // Rows of n elements behind each other.
 template <typename F, typename T>
 void fold_rows(const T* x, int64_t n, int64_t rows, T* results) {
   for (int64_t i = 0; i < rows; ++i) {
-    results[i] = fold_floats<F, T>(x + i * n, n);
+    results[i] = static_cast<T>(fold<F, T>(x + i * n, n));
   }
 }
 

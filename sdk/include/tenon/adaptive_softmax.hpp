@@ -33,7 +33,7 @@ class AdaptiveLogSoftmax : public Module {
   AdaptiveLogSoftmax(int64_t in_features, int64_t n_classes, std::vector<int64_t> cutoffs,
                      const AdaptiveLogSoftmaxOptions& options)
       : cutoffs_(std::move(cutoffs)), n_classes_(n_classes) {
-    check_options(in_features, options.div_value);
+    check_options(options.div_value);
     cutoffs_.push_back(n_classes);
     const int64_t clusters = int64_t(cutoffs_.size()) - 1;
     head_ = child("head", Linear(in_features, cutoffs_[0] + clusters, {.bias = options.head_bias}));
@@ -99,9 +99,9 @@ class AdaptiveLogSoftmax : public Module {
   Tensor predict(const Tensor& input) const { return log_prob(input).argmax(1); }
 
  private:
-  void check_options(int64_t in_features, double div_value) const {
+  void check_options(double div_value) const {
     int64_t before = 0;
-    bool rising = !cutoffs_.empty() && in_features > 0;
+    bool rising = !cutoffs_.empty();
     for (const int64_t cutoff : cutoffs_) rising = rising && std::exchange(before, cutoff) < cutoff;
     if (!rising || before >= n_classes_) {
       fail(detail::joined({"AdaptiveLogSoftmaxWithLoss: cutoffs are ", detail::sizes_text(cutoffs_),

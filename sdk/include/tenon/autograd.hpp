@@ -139,12 +139,32 @@ struct Gradient : Tensor {
   requires std::is_arithmetic_v<Index>
   void operator[](Index) && = delete;
 };
-// Of one output and one input, without braces: grad({y}, {x}) is the list of one.
+// Of one output and one input, without braces: grad({y}, {x}) is the list of one. grad_outputs may stand
+// in front of the options: grad(y, x, ones_like(y), {.create_graph = true}).
 template <detail::TensorLike Output, detail::TensorLike Input>
 Gradient grad(const Output& output, const Input& input, const GradOptions& options = {}) {
   const Tensor of = output, to = input;
   return Gradient(grad(Tensors(&of, 1), Tensors(&to, 1), options)[0]);
 }
+template <detail::TensorLike Output, detail::TensorLike Input, detail::TensorLike G>
+Gradient grad(const Output& output, const Input& input, const G& grad_outputs,
+              GradOptions options = {}) {
+  options.grad_outputs = detail::as_tensor(grad_outputs);
+  return grad(output, input, options);
+}
+namespace autograd {
+// By libtorch's name, with its arguments in their places.
+inline std::vector<Tensor> grad(const Tensors& outputs, const Tensors& inputs,
+                                const std::vector<Tensor>& grad_outputs = {},
+                                std::optional<bool> retain_graph = {}, bool create_graph = false,
+                                bool allow_unused = false) {
+  GradOptions options{.retain_graph = retain_graph.value_or(create_graph),
+                      .create_graph = create_graph,
+                      .allow_unused = allow_unused};
+  if (!grad_outputs.empty()) options.grad_outputs = grad_outputs;
+  return tenon::grad(outputs, inputs, options);
+}
+}  // namespace autograd
 
 namespace detail {
 template <typename F>

@@ -28,6 +28,7 @@
 #include "tenon/ops/operators.hpp"
 #include "tenon/ops/reduce.hpp"
 #include "tenon/optim/schedule.hpp"
+#include "tenon/optim/scheduler.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
@@ -259,6 +260,12 @@ inline Schedule SWALR(double swa_lr, const SWALROptions& options = {}) {
     const double part = epochs == 0 ? 1 : std::min(1.0, double(step) / double(epochs));
     return detail::annealed(by_cosine, lr, swa_lr, part);
   };
+}
+
+// With an optimizer it is a Scheduler at once, as the other schedules are.
+inline Scheduler SWALR(const Optimizer& optimizer, double swa_lr,
+                       const SWALROptions& options = {}) {
+  return Scheduler(optimizer, SWALR(swa_lr, options));
 }
 
 // Sets the running values of the model's BatchNorm layers to the means over the batches, which are

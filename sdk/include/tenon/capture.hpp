@@ -128,8 +128,31 @@ class CompiledFunction {
 // compiled function may lean on. Tensors and numbers that f holds are constants of a recording; the
 // values of these tensors are not.
 template <typename F>
-CompiledFunction<std::decay_t<F>> compile(F&& f, const CompileOptions& options = {}) {
+requires(!std::is_base_of_v<Object, std::decay_t<F>>)
+    CompiledFunction<std::decay_t<F>> compile(F&& f, const CompileOptions& options = {}) {
   return CompiledFunction<std::decay_t<F>>(std::forward<F>(f), options);
+}
+
+namespace detail {
+template <typename M, typename... A>
+auto forward_of(const M& module, std::type_identity<std::tuple<A...>>) {
+  return [module](A... arguments) { return module(arguments...); };
+}
+}  // namespace detail
+// A module as the function of its forward, which takes and gives tensors; of a plain Object that is of
+// one tensor. Replayed where no result has a history: within NoGrad. A training is compiled as a step.
+template <typename M>
+requires(std::is_base_of_v<Object, M>) auto compile(const M& module,
+                                                    const CompileOptions& options = {}) {
+  static_assert(std::is_copy_constructible_v<M>,
+                "compile takes the module that make<T> gave, and not its class");
+  if constexpr (requires { &std::remove_cvref_t<decltype(*module)>::forward; }) {
+    using Forward = decltype(&std::remove_cvref_t<decltype(*module)>::forward);
+    return compile(detail::forward_of(module, std::type_identity<detail::ArgsOf<Forward>>()),
+                   options);
+  } else {
+    return compile(detail::forward_of(module, std::type_identity<std::tuple<Tensor>>()), options);
+  }
 }
 
 }  // namespace v0

@@ -85,6 +85,12 @@ struct Dtypes {
 };
 constexpr Dtypes operator|(Dtypes a, Dtypes b) { return Dtypes(a.bits | b.bits); }
 
+// By libtorch's names.
+inline constexpr Dtype kFloat64 = float64, kDouble = float64, kFloat32 = float32, kFloat = float32,
+                       kFloat16 = float16, kHalf = float16, kBFloat16 = bfloat16, kInt64 = int64,
+                       kLong = int64, kInt32 = int32, kInt = int32, kInt16 = int16, kShort = int16,
+                       kInt8 = int8, kChar = int8, kUInt8 = uint8, kByte = uint8, kBool = bool_;
+
 inline constexpr Dtypes floats = Dtypes(float32) | float64;
 inline constexpr Dtypes all_floats{dtype_table::kFloats};
 inline constexpr Dtypes integers{dtype_table::kInts};

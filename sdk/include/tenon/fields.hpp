@@ -12,7 +12,7 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace detail {
 
-// Structs of at most kMostFields fields.
+// Structs of at most kMostFields fields, without a base class and without arrays of C.
 inline constexpr size_t kMostFields = 16;
 struct AnyField {
   template <typename T>

@@ -136,9 +136,9 @@ requires(!IsSequence<T>::value && !IsTuple<T>::value && n_fields<T>() > 0 &&
     using type = void;
   };
   template <typename... Field>
-  requires(IsResultValue<std::remove_reference_t<Field>>::value&&...) struct Values<
-      std::tuple<Field...>> {
-    using type = std::tuple<std::remove_reference_t<Field>...>;
+  requires(
+      IsResultValue<std::remove_cvref_t<Field>>::value&&...) struct Values<std::tuple<Field...>> {
+    using type = std::tuple<std::remove_cvref_t<Field>...>;
   };
   using type = typename Values<decltype(fields_of(std::declval<T&>()))>::type;
 };

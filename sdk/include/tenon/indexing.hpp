@@ -39,15 +39,16 @@ class Index {
   template <typename T>
   requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) Index(T at)
       : kind_(kInt), slice_{int64_t(at), 0, 1} {}
-  // Picks these, as a tensor of them.
+  // Picks these, as a tensor of them on the device of what is indexed.
   template <typename T>
   requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) Index(const std::vector<T>& list)
-      : Index(Tensor::from(std::vector<int64_t>(list.begin(), list.end()))) {}
+      : kind_(kList), tensor_(Tensor::from(std::vector<int64_t>(list.begin(), list.end()))) {}
   Index(Slice slice) : kind_(kSlice), slice_(slice) {}
   Index(None) : kind_(kNone) {}
   Index(Ellipsis) : kind_(kEllipsis) {}
-  // An int without dimensions is read here, which waits for its device.
-  Index(const Tensor& tensor) : kind_(kTensor), tensor_(tensor) {
+  // An int without dimensions is read here, which waits for its device. One that is not there is a
+  // whole slice, as it is to the op.
+  Index(const Tensor& tensor) : kind_(tensor.defined() ? kTensor : kSlice), tensor_(tensor) {
     if (!tensor.defined() || tensor.dim() != 0) return;
     if (tensor.dtype() != int64 && tensor.dtype() != int32) return;
     kind_ = kInt;
@@ -56,14 +57,14 @@ class Index {
 
  private:
   friend class Indexed;
-  enum Kind { kInt, kSlice, kNone, kEllipsis, kTensor };
+  enum Kind { kInt, kSlice, kNone, kEllipsis, kTensor, kList };
   // How many of x's dimensions it takes.
   int64_t dims() const {
     if (kind_ == kTensor) {
       const bool is_mask = tensor_.dtype() == bool_ || tensor_.dtype() == uint8;
       return is_mask ? tensor_.dim() : 1;
     }
-    return kind_ == kInt || kind_ == kSlice;
+    return kind_ == kInt || kind_ == kSlice || kind_ == kList;
   }
   Kind kind_;
   Slice slice_{};
@@ -174,8 +175,9 @@ inline void Indexed::place(const Tensor& x, const Index* list, size_t n) {
         from += x.dim() - taken;
         break;
       case Index::kTensor:
+      case Index::kList:
         indices_.resize(indices_.size() + size_t(dim - covered));
-        indices_.push_back(at.tensor_);
+        indices_.push_back(at.kind_ == Index::kList ? at.tensor_.to(x.device()) : at.tensor_);
         dim += at.dims();
         covered = dim;
         break;
@@ -210,6 +212,11 @@ inline Indexed Tensor::operator[](const Index& index) const { return Indexed(*th
 inline Indexed Tensor::operator[](std::initializer_list<Index> indices) const {
   return Indexed(*this, indices.begin(), indices.size());
 }
+inline const Tensor& Tensor::index_put_(std::initializer_list<Index> indices, Number value,
+                                        bool accumulate) const {
+  return index_put_(indices, full({}, value, dtype(), device()), accumulate);
+}
+inline Tensor Tensor::index(std::initializer_list<Index> indices) const { return (*this)[indices]; }
 inline const Tensor& Tensor::index_put_(std::initializer_list<Index> indices, const Tensor& values,
                                         bool accumulate) const {
   Indexed place(Indexed::Unread(), *this, indices.begin(), indices.size());

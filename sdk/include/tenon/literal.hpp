@@ -34,7 +34,8 @@ using StoredNumber = std::conditional_t<
     std::is_same_v<T, float>, float,
     std::conditional_t<std::is_floating_point_v<T>, double, typename DefaultNumber<T>::type>>;
 
-// One of numbers whose types differ: {1, n, 2.5}. Beside a fraction whole ones beyond 2^53 are rounded.
+// One of numbers whose types differ: {1, n, 2.5}. Beside a fraction whole ones beyond 2^53 are rounded;
+// those of uint64_t beyond int64 wrap, as in a list of one type.
 struct MixedNumber {
   MixedNumber() = default;
   template <typename N>

@@ -62,7 +62,9 @@ constexpr const char* schema_type() {
   } else if constexpr (std::is_same_v<U, std::vector<int64_t>>) {
     return "int[]";
   } else {
-    static_assert(std::is_same_v<U, std::string>, "forward takes what a schema can say");
+    static_assert(std::is_same_v<U, std::string>,
+                  "forward takes Tensors, numbers and bools, std::optional of these, vectors of "
+                  "Tensors or int64_t, and std::string");
     return "str";
   }
 }

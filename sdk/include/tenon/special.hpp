@@ -80,7 +80,6 @@ inline void expect_broadcast(const Polynomials& family, const Tensor& x, const T
   }
 }
 inline Tensor polynomial(const Polynomials& family, const Tensor& x, const Tensor& n) {
-  if (n.dtype().is_float()) fail(joined({family.name, ": n is ", n.dtype().name(), ", expected one of integers"}));
   expect_broadcast(family, x, n);
   const Tensor v = polynomial_variable(family, x), order = n.to(int64);
   const int64_t greatest = order.numel() == 0 ? 0 : amax(order).item<int64_t>();

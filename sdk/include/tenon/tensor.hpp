@@ -118,6 +118,8 @@ class Tensor : public detail::TensorMethods {
     held_ = std::exchange(other.held_, nullptr);
     return *this;
   }
+  Tensor& operator=(const Tensor&) && TENON_REFUSED("use set_grad, parameter(name, tensor)");
+  Tensor& operator=(Tensor&&) && TENON_REFUSED("use set_grad, parameter(name, tensor)");
   ~Tensor() {
     if (held_) detail::known_host()->tensor_release(held_);
   }
@@ -205,6 +207,10 @@ class Tensor : public detail::TensorMethods {
     void* data = nullptr;
     check(detail::api.tensor->mutable_data(checked(), &data));
     return static_cast<T*>(data);
+  }
+  template <typename T>
+  T* data_ptr() const {  // by libtorch's name
+    return mutable_data<T>();
   }
   // The one element, converted to T. An Error where T is an integer that does not hold it, or float
   // and it is beyond; a fraction is cut off for an integer, and an integer beyond 2^53 is rounded
@@ -411,6 +417,13 @@ class Tensor : public detail::TensorMethods {
   // Writes or adds values, which broadcast, where the indices are.
   const Tensor& index_put_(std::initializer_list<Index> indices, const Tensor& values,
                            bool accumulate = false) const;
+  const Tensor& index_put_(std::initializer_list<Index> indices, Number value,
+                           bool accumulate = false) const;
+  // x[{...}], by libtorch's name; of a list of tensors the op, where None is a whole dimension.
+  Tensor index(std::initializer_list<Index> indices) const;
+  template <typename L>
+  requires std::is_convertible_v<const L&, Tensors> Tensor index(const L& indices)
+  const { return TensorMethods::index(indices); }
   Tensor take(const Tensor& index) const;  // the op, whose name the function above has
   const Tensor& operator+=(Operand y) const;
   const Tensor& operator-=(Operand y) const;

@@ -277,13 +277,14 @@ tn_value to_value(const std::optional<T>& x) noexcept {
   return x ? to_value(*x) : make_value(TN_KIND_NONE);
 }
 
+inline constexpr const char* kUnfit = ": its parameters do not fit the schema";
 [[noreturn, gnu::cold, gnu::noinline]] inline void wrong_kind(const tn_value& v,
                                                               const char* wanted) {
   static constexpr const char* kKinds[] = {
       "None",  "a Tensor", "Tensors",  "an int",  "ints",       "a float",   "floats", "a bool",
       "dtype", "device",   "a string", "strings", "expression", "an object", "objects"};
   fail(std::string("a value is ") + (v.kind < 15 ? kKinds[v.kind] : "of another kind") +
-       " where C++ code takes " + wanted + ": its parameters do not fit the schema");
+       " where C++ code takes " + wanted + kUnfit);
 }
 inline void expect_kind(const tn_value& v, uint32_t kind, const char* wanted) {
   if (v.kind != kind) [[unlikely]]

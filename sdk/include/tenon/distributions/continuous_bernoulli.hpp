@@ -26,6 +26,8 @@ class ContinuousBernoulli : public Distribution {
     logits_ = detail::logits_of(probs_);
     set_shapes(probs_.sizes());
   }
+  explicit ContinuousBernoulli(const ProbsOptions& options)
+      : ContinuousBernoulli(Operand(options.probs)) {}
   explicit ContinuousBernoulli(const LogitsOptions& options) {
     logits_ =
         detail::as_parameter("ContinuousBernoulli", {"logits", options.logits, detail::kReal});

@@ -75,6 +75,8 @@ class Binomial : public Distribution {
     set_shapes(probs_.sizes());
     logits_ = detail::logits_of(probs_);
   }
+  Binomial(Operand total_count, const ProbsOptions& options)
+      : Binomial(total_count, Operand(options.probs)) {}
   Binomial(Operand total_count, const LogitsOptions& options) {
     const Tensor count = detail::count_of(total_count, options.logits);
     auto [a, b] = detail::broadcast_all(
@@ -139,6 +141,7 @@ class Geometric : public Distribution {
     set_shapes(probs_.sizes());
     logits_ = detail::logits_of(probs_);
   }
+  explicit Geometric(const ProbsOptions& options) : Geometric(Operand(options.probs)) {}
   explicit Geometric(const LogitsOptions& options) {
     logits_ = detail::as_parameter("Geometric", {"logits", options.logits, detail::kReal});
     probs_ = sigmoid(logits_);
@@ -186,6 +189,8 @@ class NegativeBinomial : public Distribution {
     set_shapes(probs_.sizes());
     logits_ = detail::logits_of(probs_);
   }
+  NegativeBinomial(Operand total_count, const ProbsOptions& options)
+      : NegativeBinomial(total_count, Operand(options.probs)) {}
   NegativeBinomial(Operand total_count, const LogitsOptions& options) {
     const Tensor count = detail::count_of(total_count, options.logits);
     auto [a, b] = detail::broadcast_all(
@@ -238,6 +243,8 @@ class Multinomial : public Distribution {
       : classes_("Multinomial", probs), total_count_(total_count) {
     expect_count();
   }
+  Multinomial(Int total_count, const ProbsOptions& options)
+      : Multinomial(total_count, options.probs) {}
   Multinomial(Int total_count, const LogitsOptions& options)
       : classes_("Multinomial", options), total_count_(total_count) {
     expect_count();

@@ -20,6 +20,12 @@ struct LogitsOptions {
   Tensor logits;
 };
 
+// Probabilities by their name: Categorical({.probs = p}).
+struct ProbsOptions {
+  [[no_unique_address]] tenon::detail::ByName by_name = tenon::detail::ByName();
+  Tensor probs;
+};
+
 namespace detail {
 // Of probabilities that are kept away from 0 and 1, whose logits are infinite.
 inline Tensor logits_of(const Tensor& probs) {
@@ -38,6 +44,7 @@ class Bernoulli : public Distribution {
     set_shapes(probs_.sizes());
     logits_ = detail::logits_of(probs_);
   }
+  explicit Bernoulli(const ProbsOptions& options) : Bernoulli(Operand(options.probs)) {}
   explicit Bernoulli(const LogitsOptions& options) {
     logits_ = detail::as_parameter("Bernoulli", {"logits", options.logits, detail::kReal});
     probs_ = sigmoid(logits_);
@@ -74,6 +81,7 @@ class Bernoulli : public Distribution {
 class Categorical : public Distribution {
  public:
   explicit Categorical(const Tensor& probs) : Categorical("Categorical", probs) {}
+  explicit Categorical(const ProbsOptions& options) : Categorical(options.probs) {}
   explicit Categorical(const LogitsOptions& options) : Categorical("Categorical", options) {}
   const char* name() const override { return "Categorical"; }
   // Of each class: their sum is 1, and the logarithms of these.
@@ -150,6 +158,7 @@ class OneHotCategorical : public Distribution {
   explicit OneHotCategorical(const Tensor& probs) : classes_("OneHotCategorical", probs) {
     set_shapes(classes_.batch_shape(), classes_.probs().size(-1));
   }
+  explicit OneHotCategorical(const ProbsOptions& options) : OneHotCategorical(options.probs) {}
   explicit OneHotCategorical(const LogitsOptions& options)
       : classes_("OneHotCategorical", options) {
     set_shapes(classes_.batch_shape(), classes_.probs().size(-1));

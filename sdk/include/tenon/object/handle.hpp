@@ -85,6 +85,19 @@ inline bool is_module(const tn_object* object) {
 }
 }  // namespace detail
 
+namespace detail {
+// An option as a T; an Error names the option where it is none.
+template <typename T>
+T option_value(const std::string& owner, const char* name, const tn_value& value) {
+  try {
+    return Unpack<T>::borrow(value);
+  } catch (const Error& e) {
+    const std::string_view text = e.what();
+    fail(joined({owner, ": option '", name, "': ", text.substr(0, text.find(kUnfit))}), e.code());
+  }
+}
+}  // namespace detail
+
 class Child;
 class ForwardHook;
 struct BackwardHook;
@@ -234,7 +247,7 @@ class Object {
   T option(TextRef name) const {
     tn_value value;
     check(detail::api.object->option(checked(), name.c_str(), &value));
-    return detail::Unpack<T>::borrow(value);
+    return detail::option_value<T>(type_name(), name.c_str(), value);
   }
 
   // Calls a method; arguments by its schema, trailing ones default.

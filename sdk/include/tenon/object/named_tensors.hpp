@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,20 +30,45 @@ class NamedTensors : public std::vector<std::pair<std::string, Tensor>> {
     for (const auto& [name, tensor] : *this) names.push_back(name);
     return names;
   }
-  // The tensor of this name; an Error that says the nearest where there is none.
+  // In the place of the tensor of this name, or at the end where there is none.
+  void set(std::string_view name, Tensor tensor) {
+    for (auto& entry : *this) {
+      if (entry.first == name) {
+        entry.second = std::move(tensor);
+        return;
+      }
+    }
+    emplace_back(std::string(name), std::move(tensor));
+  }
+  // How many there were of this name.
+  using Entries::erase;
+  size_t erase(std::string_view name) {
+    return std::erase_if(*this, [&](const auto& entry) { return entry.first == name; });
+  }
+  // The tensor of this name, which is none of these any more; an Error where there is none.
+  Tensor pop(std::string_view name) {
+    const size_t place = place_of(name);
+    Tensor tensor = std::move((*this)[place].second);
+    erase(begin() + std::ptrdiff_t(place));
+    return tensor;
+  }
+  // The tensor of this name; an Error that says the nearest where there is none. New ones come by set.
   using Entries::operator[];
-  Tensor& operator[](std::string_view name) { return (*this)[place_of(name)].second; }
-  const Tensor& operator[](std::string_view name) const { return (*this)[place_of(name)].second; }
+  Tensor& operator[](std::string_view name) & {
+    return (*this)[place_of(name, "; set(name, tensor) adds one")].second;
+  }
+  Tensor operator[](std::string_view name) && { return (*this)[place_of(name)].second; }
+  const Tensor& operator[](std::string_view name) const& { return (*this)[place_of(name)].second; }
 
  private:
-  size_t place_of(std::string_view name) const {
+  size_t place_of(std::string_view name, const char* hint = "") const {
     std::vector<std::string> names;
     for (const auto& [known, tensor] : *this) {
       if (known == name) return names.size();
       names.push_back(known);
     }
     fail(detail::joined({"there is no tensor '", messages::printable(name), "' among ",
-                         std::to_string(size()), messages::did_you_mean(name, names)}),
+                         std::to_string(size()), messages::did_you_mean(name, names), hint}),
          TN_NOT_FOUND);
   }
 };

@@ -55,6 +55,55 @@ inline Tensor normal(const Tensor& mean, const Tensor& std) {
 // F.unfold of PyTorch, the windows of an image as columns: im2col. (With three numbers it is the
 // method of tensors, of one dimension.)
 inline Tensor unfold(const Tensor& x, Ints kernel_size, const Im2colOptions& options = {}) { return im2col(x, kernel_size, options); }
+// A number among sorted ones, and between boundaries: a tensor without dimensions, of the number's own dtype.
+namespace detail {
+inline Tensor number_tensor(Number value, Device device) { return full({}, value, value.value().kind == TN_KIND_FLOAT ? float64 : int64, device); }
+}  // namespace detail
+inline Tensor searchsorted(const Tensor& sorted_sequence, Number value, const SearchsortedOptions& options = {}) { return searchsorted(sorted_sequence, detail::number_tensor(value, sorted_sequence.device()), options); }
+inline Tensor bucketize(Number value, const Tensor& boundaries, bool out_int32 = false, bool right = false) { return bucketize(detail::number_tensor(value, boundaries.device()), boundaries, out_int32, right); }
+template <std::same_as<BucketizeOptions> O = BucketizeOptions>
+Tensor bucketize(Number value, const Tensor& boundaries, const O& options) { return bucketize(value, boundaries, options.out_int32, options.right); }
+inline Tensor normal(const Tensor& mean, double std) { return normal(mean, full({}, std, mean.dtype(), mean.device())); }
+inline Tensor normal(double mean, const Tensor& std) { return normal(full({}, mean, std.dtype(), std.device()), std); }
+// At these indices: pieces along the columns (of one dimension along that), the rows, the third dimension.
+template <std::same_as<std::initializer_list<int64_t>> L = std::initializer_list<int64_t>>
+std::vector<Tensor> hsplit(const Tensor& x, L indices) { return tensor_split_at(x, indices, x.dim() == 1 ? 0 : 1); }
+inline std::vector<Tensor> hsplit(const Tensor& x, const std::vector<int64_t>& indices) { return tensor_split_at(x, indices, x.dim() == 1 ? 0 : 1); }
+template <std::same_as<std::initializer_list<int64_t>> L = std::initializer_list<int64_t>>
+std::vector<Tensor> vsplit(const Tensor& x, L indices) { return tensor_split_at(x, indices, 0); }
+inline std::vector<Tensor> vsplit(const Tensor& x, const std::vector<int64_t>& indices) { return tensor_split_at(x, indices, 0); }
+template <std::same_as<std::initializer_list<int64_t>> L = std::initializer_list<int64_t>>
+std::vector<Tensor> dsplit(const Tensor& x, L indices) { return tensor_split_at(x, indices, 2); }
+inline std::vector<Tensor> dsplit(const Tensor& x, const std::vector<int64_t>& indices) { return tensor_split_at(x, indices, 2); }
+// x summed up to these sizes, from which it was broadcast.
+inline Tensor sum_to_size(const Tensor& x, Ints sizes) {
+  std::vector<int64_t> dims;
+  const int64_t more = x.dim() - int64_t(sizes.size());
+  bool fits = more >= 0;
+  for (int64_t d = 0; d < x.dim() && fits; ++d) {
+    if (d < more) {
+      dims.push_back(d);
+    } else if (sizes[size_t(d - more)] != x.size(d)) {
+      fits = sizes[size_t(d - more)] == 1;
+      dims.push_back(d);
+    }
+  }
+  if (!fits) fail(detail::joined({"sum_to_size: x is ", detail::sizes_text(x.sizes()), ", which ", detail::sizes_text(sizes), " does not broadcast to"}));
+  return dims.empty() ? x : sum(x, dims, true).reshape(sizes);
+}
+// On a device, without a dtype between: zeros({2, 3}, device). empty takes options by name, too.
+template <std::same_as<Device> D>
+Tensor empty(Ints sizes, D device) { return empty(sizes, float32, device); }
+template <std::same_as<ZerosOptions> O = ZerosOptions>
+Tensor empty(Ints sizes, const O& options) { return detail::with_requires_grad(empty(sizes, options.dtype ? options.dtype : float32, options.device), options.requires_grad); }
+template <std::same_as<Device> D>
+Tensor zeros(Ints sizes, D device) { return zeros(sizes, Dtype(), device); }
+template <std::same_as<Device> D>
+Tensor ones(Ints sizes, D device) { return ones(sizes, Dtype(), device); }
+template <std::same_as<Device> D>
+Tensor rand(Ints sizes, D device) { return rand(sizes, Dtype(), device); }
+template <std::same_as<Device> D>
+Tensor randn(Ints sizes, D device) { return randn(sizes, Dtype(), device); }
 // 0 to high - 1. (Of three arguments the last has the type Dtype: braces are the sizes of the other randint.)
 inline Tensor randint(Int high, Ints sizes) { return randint(0, high, sizes); }
 template <std::same_as<Dtype> D>
@@ -175,6 +224,8 @@ struct RepeatInterleaveOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::optional<Int> dim = {};
 };
+// Each place as often as repeats has it: 0 of [0, 2, 1] none, then 1, 1, 2.
+inline Tensor repeat_interleave(const Tensor& repeats) { return repeat_interleave(arange(0, repeats.numel(), 1, int64, repeats.device()), repeats, 0); }
 template <std::same_as<RepeatInterleaveOptions> O = RepeatInterleaveOptions>
 Tensor repeat_interleave(const Tensor& x, Int repeats, const O& options) { return repeat_interleave(x, repeats, options.dim); }
 template <std::same_as<RepeatInterleaveOptions> O = RepeatInterleaveOptions>

@@ -37,9 +37,7 @@ class ParamGroup {
   }
   template <typename T>
   T option(TextRef name) const {
-    tn_value value;
-    check(detail::api.object->group_option(optimizer_.get(), index_, name.c_str(), &value));
-    return detail::Unpack<T>::borrow(value);
+    return detail::option_value<T>(optimizer_.type_name(), name.c_str(), value(name));
   }
   template <typename T>
   void set_option(TextRef name, const T& value) const {
@@ -51,21 +49,33 @@ class ParamGroup {
     detail::expect_rate(optimizer_, lr);
     set_option("lr", lr);
   }
-  // An option to read and to set: group["lr"] = 0.1; const double lr = group["lr"];
+  // An option to read and to set: group["lr"] = 0.1; const double lr = group["lr"]; a number is a double.
+  // What may be None is read by option<std::optional<double>>("name").
   class Option;
   Option operator[](const char* name) const;
 
  private:
+  // Borrowed from the optimizer.
+  tn_value value(TextRef name) const {
+    tn_value value;
+    check(detail::api.object->group_option(optimizer_.get(), index_, name.c_str(), &value));
+    return value;
+  }
+
   Object optimizer_;
   uint32_t index_;
 };
 class ParamGroup::Option {
  public:
   Option(ParamGroup group, const char* name) : group_(std::move(group)), name_(name) {}
-  template <typename T>
-  operator T() const {
-    return group_.option<T>(name_);
+  operator double() const {
+    const tn_value value = group_.value(name_);
+    const bool is_whole = value.kind == TN_KIND_INT || value.kind == TN_KIND_BOOL;
+    return is_whole ? double(value.as.i) : group_.option<double>(name_);
   }
+  template <typename T>
+  requires std::is_class_v<T>
+  operator T() const { return group_.option<T>(name_); }
   template <typename T>
   void operator=(const T& value) && {
     if constexpr (std::is_arithmetic_v<T>) {

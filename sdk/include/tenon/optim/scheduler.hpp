@@ -74,9 +74,10 @@ class Scheduler {
 
   // After the optimizer's step: the rates of the next one. Where the schedule goes on from what it
   // finds, a rate that was changed since the last step counts as the schedule's of that step. The
-  // first call says in the log where the optimizer has made no step.
+  // first call from step 0 says in the log where the optimizer has written none of its parameters.
   void step() {
-    if (std::exchange(is_first_, false) && versions_ == detail::versions_of(optimizer_)) {
+    if (std::exchange(is_first_, false) && step_ == 0 &&
+        versions_ == detail::versions_of(optimizer_)) {
       host()->log(2,
                   "Scheduler: step() before the optimizer's first step, so the first rate of the "
                   "schedule is passed over; expected optimizer.step(), then scheduler.step()");
