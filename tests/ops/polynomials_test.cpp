@@ -161,15 +161,15 @@ TEST(Polynomials, HaveTheOtherNamesOfTorchSpecialBesideThem) {
   EXPECT_TRUE(tn::equal(special::round(x, 1), tn::round(x, 1)));
 }
 
-TEST(Polynomials, SayWhatTheyRefuse){};
-const auto sizes = [](tn::Device d) {
-  special::hermite_polynomial_h(zeros_on(d, {2}), places_on(d, {3}));
-};
-const auto none = [](tn::Device) { special::laguerre_polynomial_l(Tensor(), 2); };
-expect_refusals({
-    {sizes, "hermite_polynomial_h: x is [2] and n [3], expected sizes that broadcast"},
-    {none, "the tensor is None"},
-});
+TEST(Polynomials, SayWhatTheyRefuse) {
+  const auto sizes = [](tn::Device d) {
+    special::hermite_polynomial_h(zeros_on(d, {2}), places_on(d, {3}));
+  };
+  const auto none = [](tn::Device) { special::laguerre_polynomial_l(Tensor(), 2); };
+  expect_refusals({
+      {sizes, "hermite_polynomial_h: x is [2] and n [3], expected sizes that broadcast"},
+      {none, "the tensor is None"},
+  });
 }
 
 }  // namespace
