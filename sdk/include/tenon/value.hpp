@@ -309,8 +309,10 @@ struct Unpack<Tensor> {
     return Tensor::borrow(v.as.tensor);
   }
   static Tensor own(tn_value& v) {
-    if (v.kind == TN_KIND_NONE) return {};
-    return Tensor::take(v.as.tensor);
+    if (v.kind == TN_KIND_TENSOR) [[likely]]
+      return Tensor::take(v.as.tensor);
+    const ValueReleaser releaser{v};
+    return borrow(v);
   }
 };
 // Without a count, for kernels and views; NULL for None.
