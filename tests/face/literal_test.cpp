@@ -63,6 +63,12 @@ TEST(Literal, WholeNumbersOfSeveralTypes) {
   expect_near(truths, {1, 2, 1, 0}, 0);
   EXPECT_EQ(tn::tensor({0, n}, tn::float64).dtype(), tn::float64);
   expect_sizes(tn::tensor({{{0, n}}}), {1, 1, 2});
+  const uint64_t beyond = uint64_t{1} << 63;
+  const std::string refused = "tensor: 9223372036854775808 is more than int64 holds";
+  EXPECT_EQ(message_of([&] { tn::tensor({1, beyond}); }), refused);
+  EXPECT_EQ(message_of([&] { tn::tensor({beyond, beyond}); }), refused);
+  EXPECT_EQ(message_of([&] { tn::tensor(beyond); }), refused);
+  EXPECT_EQ(tn::tensor(beyond - 1).item<int64_t>(), INT64_MAX);
 }
 
 TEST(Literal, ADtypeThatIsGivenIsTaken) {

@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "layers_support.h"
 
@@ -84,12 +85,16 @@ TEST_F(WrongUse, AFunctionThatGivesNoneIsNamed) {
             "GivesNone: forward gives None, expected a tensor");
 }
 
-// As PyTorch's warning: the first call alone, and only where the optimizer has not written its parameters.
+// As PyTorch's warning: the first call alone, and only where there are gradients and no step of the optimizer.
 TEST_F(WrongUse, AScheduleInFrontOfItsOptimizerSaysSo) {
   namespace optim = tn::optim;
   const Tensor p = tn::ones({2}, {.requires_grad = true});
   const auto optimizer = optim::SGD({p}, 0.1);
+  auto silent = optim::StepLR(optimizer, 1);
+  optimizer.step();  // which has no gradient, and writes nothing
+  EXPECT_EQ(log_of([&] { silent.step(); }), "");
   auto early = optim::StepLR(optimizer, 1);
+  p.sum().backward();
   EXPECT_EQ(log_of([&] { early.step(); }),
             "tenon warning: Scheduler: step() before the optimizer's first step, so the first rate "
             "of the schedule is passed over; expected optimizer.step(), then scheduler.step()\n");
@@ -111,6 +116,45 @@ TEST_F(WrongUse, AScheduleInFrontOfItsOptimizerSaysSo) {
   auto resumed = optim::StepLR(optimizer, 1);
   resumed.go_to(5);
   EXPECT_EQ(log_of([&] { resumed.step(); }), "");
+}
+
+// Numbers and lists are no tensors, whatever the caller takes them for; what came beside them is released.
+struct GivesNumber : tn::Module {
+  double forward(Tensor) { return 2.5; }
+};
+struct GivesList : tn::Module {
+  std::vector<Tensor> forward(Tensor x) { return {x, x * 2}; }
+};
+struct Mixed {
+  Tensor a;
+  double b;
+  Tensor c;
+};
+struct GivesMixed : tn::Module {
+  Mixed forward(Tensor x) { return {x * 2, 2.5, x * 3}; }
+};
+struct GivesTensorAndList : tn::Module {
+  std::tuple<Tensor, std::vector<Tensor>> forward(Tensor x) { return {x, {x, x}}; }
+};
+
+TEST_F(WrongUse, AResultThatIsNoTensorIsNotTakenForOne) {
+  const Tensor x = tn::ones({1, 2});
+  const std::string number = "a result is a float where C++ code takes a Tensor";
+  const std::string list = "a result is Tensors where C++ code takes a Tensor";
+  const Object numbers = tn::make<GivesNumber>(), lists = tn::make<GivesList>();
+  const Object mixed = tn::make<GivesMixed>(), both = tn::make<GivesTensorAndList>();
+  EXPECT_EQ(message_of([&] { numbers(x); }), number);
+  EXPECT_EQ(message_of([&] { lists(x); }), list);
+  EXPECT_EQ(message_of([&] { mixed.call<3>(x); }), number);
+  EXPECT_EQ(message_of([&] { both.call<2>(x); }), list);
+  EXPECT_EQ(
+      message_of(
+          [&] { mixed.invoke<std::tuple<Tensor, std::vector<Tensor>, Tensor>>("forward", x); }),
+      "a value is a float where C++ code takes Tensors: its parameters do not fit the schema");
+  for (const Object& layer : {numbers, lists})
+    EXPECT_NE(message_of([&] { Sequential(layer, Linear(2, 2))(x); }), "no error");
+  EXPECT_EQ(numbers.invoke<double>("forward", x), 2.5);
+  EXPECT_EQ(lists.invoke<std::vector<Tensor>>("forward", x).size(), 2u);
 }
 
 }  // namespace

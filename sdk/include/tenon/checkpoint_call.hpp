@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "tenon/amp.hpp"
-#include "tenon/autograd.hpp"
+#include "tenon/custom_function.hpp"
 #include "tenon/compiling.hpp"
 #include "tenon/event_listener.hpp"
 #include "tenon/object.hpp"

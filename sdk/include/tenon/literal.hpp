@@ -34,13 +34,22 @@ using StoredNumber = std::conditional_t<
     std::is_same_v<T, float>, float,
     std::conditional_t<std::is_floating_point_v<T>, double, typename DefaultNumber<T>::type>>;
 
-// One of numbers whose types differ: {1, n, 2.5}. Beside a fraction whole ones beyond 2^53 are rounded;
-// those of uint64_t beyond int64 wrap, as in a list of one type.
+// A number of uint64_t that int64 does not hold is refused, as by PyTorch.
+template <typename T>
+void expect_int64(T number) {
+  if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8) {
+    if (number > uint64_t{INT64_MAX}) [[unlikely]]
+      fail(joined({"tensor: ", std::to_string(number), " is more than int64 holds"}));
+  }
+}
+
+// One of numbers whose types differ: {1, n, 2.5}. Beside a fraction whole ones beyond 2^53 are rounded.
 struct MixedNumber {
   MixedNumber() = default;
   template <typename N>
   requires std::is_arithmetic_v<N> MixedNumber(N number)
       : value(double(number)), is_fraction(std::is_floating_point_v<N>) {
+    expect_int64(number);
     if constexpr (std::is_integral_v<N>) whole = int64_t(number);
   }
   double value = 0;
@@ -70,7 +79,10 @@ Tensor tensor_of(const T* numbers, size_t n, Ints sizes) {
     elements = numbers;
   } else {
     converted.reset(new To[n]);
-    for (size_t i = 0; i < n; ++i) converted[i] = static_cast<To>(numbers[i]);
+    for (size_t i = 0; i < n; ++i) {
+      expect_int64(numbers[i]);
+      converted[i] = static_cast<To>(numbers[i]);
+    }
     elements = converted.get();
   }
   check(api.tensor->write(t.get(), elements, n * sizeof(To)));

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/autograd.hpp"
+#include "tenon/custom_function.hpp"
 #include "tenon/object.hpp"
 #include "tenon/unregistered.hpp"
 

@@ -59,10 +59,33 @@ inline const Tensor& one_of(const char* op, const char* name, const Tensor& plac
 
 // Takes what a call gave: R is void, a type of Unpack, a tuple or pair of these, or
 // an array of Tensor.
+// Where one of them is not what is taken, the others are released.
+struct UntakenResults {
+  tn_value* values;
+  uint32_t n;
+  ~UntakenResults() {
+    for (uint32_t i = 0; i < n; ++i)
+      if (values[i].kind != TN_KIND_NONE) [[unlikely]]
+        known_host()->value_release(&values[i]);
+  }
+};
+template <typename T>
+T take_result(tn_value& value) {
+  T taken = Unpack<T>::own(value);
+  value.kind = TN_KIND_NONE;
+  return taken;
+}
 template <typename R>
 struct Results {
   static constexpr uint32_t count = 1;
-  static R take(tn_value* values) { return Unpack<R>::own(values[0]); }
+  static R take(tn_value* values) {
+    if constexpr (std::is_same_v<R, Tensor>) {
+      return Unpack<Tensor>::own(values[0]);
+    } else {
+      const UntakenResults rest{values, 1};
+      return take_result<R>(values[0]);
+    }
+  }
 };
 template <>
 struct Results<void> {
@@ -73,8 +96,9 @@ template <typename... R>
 struct Results<std::tuple<R...>> {
   static constexpr uint32_t count = sizeof...(R);
   static std::tuple<R...> take(tn_value* values) {
+    const UntakenResults rest{values, count};
     return [&]<size_t... I>(std::index_sequence<I...>) {
-      return std::tuple<R...>{Unpack<R>::own(values[I])...};
+      return std::tuple<R...>{take_result<R>(values[I])...};
     }
     (std::index_sequence_for<R...>());
   }
@@ -85,15 +109,17 @@ template <typename A, typename B>
 struct Results<std::pair<A, B>> {
   static constexpr uint32_t count = 2;
   static std::pair<A, B> take(tn_value* values) {
-    return {Unpack<A>::own(values[0]), Unpack<B>::own(values[1])};
+    const UntakenResults rest{values, count};
+    return {take_result<A>(values[0]), take_result<B>(values[1])};
   }
 };
 template <size_t N>
 struct Results<std::array<Tensor, N>> {
   static constexpr uint32_t count = N;
   static std::array<Tensor, N> take(tn_value* values) {
+    const UntakenResults rest{values, count};
     std::array<Tensor, N> results;
-    for (size_t i = 0; i < N; ++i) results[i] = Unpack<Tensor>::own(values[i]);
+    for (size_t i = 0; i < N; ++i) results[i] = take_result<Tensor>(values[i]);
     return results;
   }
 };

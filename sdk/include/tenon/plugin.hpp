@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "tenon/autograd.hpp"
+#include "tenon/custom_function.hpp"
 #include "tenon/define_factory.hpp"
 #include "tenon/define_kernel.hpp"
 #include "tenon/define_op.hpp"

@@ -7,6 +7,7 @@
 #include "tenon/capture.hpp"
 #include "tenon/clone.hpp"
 #include "tenon/containers.hpp"
+#include "tenon/custom_function.hpp"
 #include "tenon/data.hpp"
 #include "tenon/dlpack.hpp"
 #include "tenon/explain.hpp"

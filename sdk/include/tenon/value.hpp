@@ -278,13 +278,14 @@ tn_value to_value(const std::optional<T>& x) noexcept {
 }
 
 inline constexpr const char* kUnfit = ": its parameters do not fit the schema";
-[[noreturn, gnu::cold, gnu::noinline]] inline void wrong_kind(const tn_value& v,
-                                                              const char* wanted) {
+[[noreturn, gnu::cold, gnu::noinline]] inline void wrong_kind(const tn_value& v, const char* wanted,
+                                                              const char* what = "a value",
+                                                              const char* end = kUnfit) {
   static constexpr const char* kKinds[] = {
       "None",  "a Tensor", "Tensors",  "an int",  "ints",       "a float",   "floats", "a bool",
       "dtype", "device",   "a string", "strings", "expression", "an object", "objects"};
-  fail(std::string("a value is ") + (v.kind < 15 ? kKinds[v.kind] : "of another kind") +
-       " where C++ code takes " + wanted + kUnfit);
+  fail(joined({what, " is ", v.kind < 15 ? kKinds[v.kind] : "of another kind",
+               " where C++ code takes ", wanted, end}));
 }
 inline void expect_kind(const tn_value& v, uint32_t kind, const char* wanted) {
   if (v.kind != kind) [[unlikely]]
@@ -311,8 +312,9 @@ struct Unpack<Tensor> {
   static Tensor own(tn_value& v) {
     if (v.kind == TN_KIND_TENSOR) [[likely]]
       return Tensor::take(v.as.tensor);
+    if (v.kind == TN_KIND_NONE) return {};
     const ValueReleaser releaser{v};
-    return borrow(v);
+    wrong_kind(v, "a Tensor", "a result", "");
   }
 };
 // Without a count, for kernels and views; NULL for None.

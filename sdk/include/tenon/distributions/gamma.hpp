@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string>
 
+#include "tenon/custom_function.hpp"
 #include "tenon/distributions/distribution.hpp"
 #include "tenon/ops/norm.hpp"
 

@@ -37,6 +37,13 @@ inline std::vector<double> rates_of(const optim::Optimizer& optimizer) {
   return rates;
 }
 
+// Whether a parameter has a gradient.
+inline bool have_gradients(const optim::Optimizer& optimizer) {
+  for (uint32_t i = 0; i < optimizer.n_groups(); ++i)
+    for (const Tensor& parameter : optimizer.group_parameters(i))
+      if (parameter.grad().defined()) return true;
+  return false;
+}
 // How often the parameters were written, all together.
 inline uint64_t versions_of(const optim::Optimizer& optimizer) {
   uint64_t sum = 0;
@@ -77,7 +84,7 @@ class Scheduler {
   // first call from step 0 says in the log where the optimizer has written none of its parameters.
   void step() {
     if (std::exchange(is_first_, false) && step_ == 0 &&
-        versions_ == detail::versions_of(optimizer_)) {
+        versions_ == detail::versions_of(optimizer_) && detail::have_gradients(optimizer_)) {
       host()->log(2,
                   "Scheduler: step() before the optimizer's first step, so the first rate of the "
                   "schedule is passed over; expected optimizer.step(), then scheduler.step()");

@@ -1,0 +1,294 @@
+// Functions with a gradient of one's own: classes that derive from Function, PyTorch's
+// torch.autograd.Function.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tenon/autograd.hpp"
+
+namespace tenon {
+inline namespace TENON_HIDDEN v0 {
+
+// What a custom function keeps from forward to backward. A function that keeps more than tensors
+// states its own, derived from this one, as its member `Context`.
+class Context {
+ public:
+  // In forward: tensors for backward, which are checked there for in-place changes. Inputs and
+  // outputs may be among them.
+  void save(std::vector<Tensor> tensors) { saved_ = std::move(tensors); }
+  // Whether tensor i among the arguments, None or not, asks for a gradient.
+  bool needs_input_grad(size_t i) const { return needs_.at(i); }
+  // In backward.
+  Tensor saved(uint32_t i) const {
+    tn_tensor* t = nullptr;
+    check(detail::api.autograd->custom_saved(i, &t));
+    return Tensor::take(t);
+  }
+
+ private:
+  template <typename Derived>
+  friend class Function;
+  struct Shape {
+    std::vector<int64_t> sizes;
+    Dtype dtype;
+    Device device;
+  };
+  std::vector<Tensor> saved_;
+  std::vector<Shape> outputs_;
+  std::vector<bool> tensors_;  // of each argument, or each tensor in one, whether it is a tensor
+  std::vector<bool> given_;    // of each tensor among the arguments, whether it was not None
+  std::vector<bool> needs_;    // and whether it asks for a gradient
+};
+
+namespace detail {
+template <typename Derived>
+using ForwardParameters = typename Tail<ArgsOf<decltype(&Derived::forward)>>::type;
+template <typename Derived, size_t... I>
+constexpr bool takes_first(std::index_sequence<I...>) {
+  using Parameters = ForwardParameters<Derived>;
+  return requires(typename Derived::Context & c, std::tuple_element_t<I, Parameters> & ... p) {
+    Derived::forward(c, p...);
+  };
+}
+// How many arguments forward is called with where n are given: those, where the parameters behind
+// them have defaults, or all, where these are optional tensors. -1: forward is a template or
+// overloaded, or takes no n.
+template <typename Derived, size_t n>
+constexpr int forward_arguments() {
+  if constexpr (requires { &Derived::forward; }) {
+    constexpr size_t kCount = std::tuple_size_v<ForwardParameters<Derived>>;
+    if constexpr (n <= kCount) {
+      if constexpr (takes_first<Derived>(std::make_index_sequence<n>())) {
+        return int(n);
+      } else if constexpr (!takes_first<Derived>(std::make_index_sequence<kCount>())) {
+        return -1;
+      } else {
+        bool optional = true;
+        [&]<size_t... I>(std::index_sequence<I...>) {
+          using Parameters = ForwardParameters<Derived>;
+          ((optional =
+                optional &&
+                (I < n ||
+                 std::is_same_v<std::tuple_element_t<I, Parameters>, std::optional<Tensor>>)),
+           ...);
+        }
+        (std::make_index_sequence<kCount>());
+        return optional ? int(kCount) : -1;
+      }
+    }
+  }
+  return -1;
+}
+}  // namespace detail
+
+// A function with a gradient of its own:
+//   struct Twice : tenon::Function<Twice> {
+//     static Tensor forward(Context& context, Tensor x) { return x * 2; }
+//     static Tensor backward(Context& context, Tensor g) { return g * 2; }
+//   };
+//   auto y = Twice::apply(x);
+// forward runs unrecorded, and gives a Tensor, or a tuple, array or vector of them. backward takes
+// the context and a gradient for each output (or a vector of them; zeros where none came), and
+// gives one for each tensor among the arguments of forward, null for zero; or one more for each
+// argument that is no tensor, null, in its place. A result that shows memory that
+// others hold, its input's mostly, is not written in place: that is an Error, and so is a backward
+// through it after a write to that memory.
+template <typename Derived>
+class Function {
+ public:
+  using Context = tenon::Context;
+  using Tensor = tenon::Tensor;
+
+  struct Apply {
+    template <typename... Given>
+    auto operator()(const Given&... given) const {
+      constexpr int kCount = detail::forward_arguments<Derived, sizeof...(Given)>();
+      if constexpr (kCount >= 0) {
+        return Function::template run_as<detail::ForwardParameters<Derived>>(
+            std::tie(given...), std::make_index_sequence<size_t(kCount)>());
+      } else {
+        return Function::run(detail::as_tensor(given)...);
+      }
+    }
+  };
+  static constexpr Apply apply{};
+
+ private:
+  // Arguments as forward's parameters want them: an optional tensor may be left out at the end, and
+  // is not there where it is None.
+  template <typename Parameters, typename Given, size_t... I>
+  static auto run_as(const Given& given, std::index_sequence<I...>) {
+    return run(passed<std::tuple_element_t<I, Parameters>, I>(given)...);
+  }
+  template <typename P, size_t i, typename Given>
+  static decltype(auto) passed(const Given& given) {
+    if constexpr (i >= std::tuple_size_v<Given>) {
+      return P();
+    } else {
+      using A = std::remove_cvref_t<std::tuple_element_t<i, Given>>;
+      if constexpr (!std::is_same_v<P, std::optional<tenon::Tensor>>) {
+        return detail::as_tensor(std::get<i>(given));
+      } else if constexpr (std::is_same_v<A, None>) {
+        return P();
+      } else if constexpr (detail::TensorLike<A>) {
+        const tenon::Tensor t = detail::as_tensor(std::get<i>(given));
+        return t.defined() ? P(t) : P();
+      } else {
+        return P(std::get<i>(given));
+      }
+    }
+  }
+  template <typename... Args>
+  static auto run(const Args&... args) {
+    using State = typename Derived::Context;
+    static_assert(
+        requires(State & context) { Derived::forward(context, args...); },
+        "forward of a Function, which is static and public, cannot be called with a Context& and "
+        "what apply was given: look at the number and the types of the arguments");
+    auto* state = new State();
+    struct Drop {
+      State* state;
+      ~Drop() { delete state; }
+    } drop{state};
+    std::vector<tenon::Tensor> inputs;
+    const auto note = [&](const auto& arg) {
+      const size_t before = inputs.size();
+      note_input(inputs, arg);
+      state->tensors_.insert(state->tensors_.end(), inputs.size() - before, true);
+      if (!kHasTensors<std::remove_cvref_t<decltype(arg)>>) state->tensors_.push_back(false);
+    };
+    (note(args), ...);
+    for (const auto& input : inputs) {
+      state->given_.push_back(input.defined());
+      state->needs_.push_back(input.defined() && grad_enabled() && input.requires_grad());
+    }
+    std::erase_if(inputs, [](const auto& input) { return !input.defined(); });
+    auto result = [&] {
+      NoGrad guard;
+      return Derived::forward(*state, args...);
+    }();
+    bool wanted = false;
+    for (const auto& input : inputs) wanted |= input.requires_grad();
+    if (!wanted || !grad_enabled()) return result;
+
+    std::vector<tn_tensor*> outputs;
+    each_tensor(result, [&](tenon::Tensor& t) {
+      if (!t.defined()) fail(name() + ": forward gives None, expected a tensor");
+      for (const auto& input : inputs) {
+        if (t.is_same(input))
+          t = shown_again(input);  // the recorded call makes a tensor of its own
+      }
+      outputs.push_back(t.get());
+      state->outputs_.push_back({{t.sizes().begin(), t.sizes().end()}, t.dtype(), t.device()});
+    });
+    std::vector<tenon::Tensor> saved = std::move(state->saved_);
+    Tensors in(inputs), kept(saved);
+    check(detail::api.autograd->custom(name().c_str(), run_backward, state, destroy, in.data(),
+                                       in.size(), outputs.data(), uint32_t(outputs.size()),
+                                       kept.data(), kept.size()));
+    drop.state = nullptr;
+    return result;
+  }
+
+  static tn_status* run_backward(void* self, tn_tensor* const* grads, uint32_t n_grads,
+                                 tn_tensor** results, uint32_t n_results) {
+    return to_status([&] {
+      auto& state = *static_cast<typename Derived::Context*>(self);
+      std::vector<tenon::Tensor> in;
+      for (uint32_t i = 0; i < n_grads; ++i) {
+        const auto& shape = state.outputs_[i];
+        in.push_back(grads[i] ? tenon::Tensor::borrow(grads[i])
+                              : prim::fill(shape.sizes, 0, shape.dtype, shape.device));
+      }
+      auto result = call_backward(state, in);
+      std::vector<tenon::Tensor> given;
+      each_tensor(result, [&](const tenon::Tensor& t) { given.push_back(t); });
+      // As in PyTorch None may stand for each argument that is no tensor.
+      if (given.size() == state.tensors_.size()) {
+        size_t i = 0;
+        std::erase_if(given, [&](const tenon::Tensor& t) {
+          const bool is_tensor = state.tensors_[i++];
+          if (!is_tensor && t.defined())
+            fail(name() +
+                 ": backward gives a gradient for an argument of forward that is no tensor");
+          return !is_tensor;
+        });
+      }
+      // The gradient of an argument that was None is left out by some, a null by others.
+      if (given.size() == state.given_.size()) {
+        size_t i = 0;
+        std::erase_if(given, [&](const auto&) { return !state.given_[i++]; });
+      }
+      if (given.size() != n_results) {
+        fail(detail::joined({name(), ": backward gives ", std::to_string(given.size()),
+                             " gradients for ", std::to_string(n_results), " tensors"}));
+      }
+      for (uint32_t i = 0; i < n_results; ++i) results[i] = given[i].release();
+    });
+  }
+  template <typename State>
+  static auto call_backward(State& state, std::vector<tenon::Tensor>& grads) {
+    using Parameters = typename detail::Tail<detail::ArgsOf<decltype(&Derived::backward)>>::type;
+    if constexpr (std::is_same_v<Parameters, std::tuple<std::vector<tenon::Tensor>>>) {
+      return Derived::backward(state, grads);
+    } else {
+      constexpr size_t kCount = std::tuple_size_v<Parameters>;
+      if (grads.size() != kCount) {
+        fail(detail::joined({name(), ": backward takes ", std::to_string(kCount),
+                             " gradients, forward gives ", std::to_string(grads.size()),
+                             " tensors"}));
+      }
+      return [&]<size_t... I>(std::index_sequence<I...>) {
+        return Derived::backward(state, grads[I]...);
+      }
+      (std::make_index_sequence<kCount>());
+    }
+  }
+  static void destroy(void* self) { delete static_cast<typename Derived::Context*>(self); }
+
+  // A result that is an input: a view of it, which cannot be written in place while others hold the
+  // input.
+  static tenon::Tensor shown_again(const tenon::Tensor& input) {
+    NoGrad guard;
+    return prim::reshape(input, input.sizes());
+  }
+  template <typename T>
+  static constexpr bool kHasTensors = detail::TensorLike<T> || std::is_same_v<T, Tensors> ||
+                                      requires(T arg) {
+    requires detail::TensorLike<decltype(*arg)>;
+  }
+  || requires(T arg) { requires detail::TensorLike<decltype(*arg.begin())>; };
+  template <typename T>
+  static void note_input(std::vector<tenon::Tensor>& inputs, const T& arg) {
+    if constexpr (detail::TensorLike<T>) {
+      inputs.push_back(arg);
+    } else if constexpr (std::is_same_v<T, Tensors>) {
+      for (uint32_t i = 0; i < arg.size(); ++i) inputs.push_back(arg[i]);
+    } else if constexpr (requires { requires detail::TensorLike<decltype(*arg)>; }) {
+      inputs.push_back(arg ? Tensor(*arg) : Tensor());  // optional
+    } else if constexpr (requires { requires detail::TensorLike<decltype(*arg.begin())>; }) {
+      inputs.insert(inputs.end(), arg.begin(), arg.end());
+    }
+  }
+  template <typename R, typename F>
+  static void each_tensor(R& result, F&& f) {
+    if constexpr (detail::TensorLike<R>) {
+      f(result);
+    } else if constexpr (detail::IsTuple<R>::value) {
+      std::apply([&](auto&... t) { (f(t), ...); }, result);
+    } else {
+      for (auto& t : result) f(t);
+    }
+  }
+  static std::string name() { return detail::class_name<Derived>(); }
+};
+
+}  // namespace v0
+}  // namespace tenon
