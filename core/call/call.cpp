@@ -84,8 +84,14 @@ inline Status finish_call(const Op* op, std::span<const tn_value> args, std::spa
                           bool gradient) {
   if (op->written != 0 && !gradient && records()) [[unlikely]]
     gradient = writes_beside_gradient(op, args);
-  if (gradient && records() && (op->flags & TN_OP_NO_GRADIENT) == 0)
-    return handlers.autograd_op(op, args, results);
+  if (gradient && records()) {
+    if ((op->flags & TN_OP_NO_GRADIENT) == 0) return handlers.autograd_op(op, args, results);
+    // What a decomposition calls would be recorded. (One that writes to a leaf is refused by that.)
+    if (op->written == 0) {
+      ModeScope without_gradient(kModeNoGrad, 0);
+      return run_op(op, args, results);
+    }
+  }
   TN_TRY(run_op(op, args, results));
   if ((thread_state.modes & kModeInference) != 0) [[unlikely]]
     mark_inference(args, results);

@@ -57,7 +57,14 @@ Status check_results(const Object* object, const Method& method, const tn_value*
   return nullptr;
 }
 
-// `forward` of an object that has hooks.
+// Whether the method is one that hooks are of: `forward` of a module, forward_with_weights of an
+// attention too, and the step of an optimizer.
+bool has_hooks(const Object* object, std::string_view method) {
+  return object->hooks &&
+         method.starts_with(object->kind == TN_OBJECT_OPTIMIZER ? "step" : "forward");
+}
+
+// Such a method of an object that has hooks.
 Status invoke_hooked(Object* object, const Method& method, const BoundArguments& arguments,
                      tn_value* results, uint32_t n_results) {
   const std::shared_ptr<const HookList> hooks = object->hooks;
@@ -105,10 +112,9 @@ Status invoke(Object* object, std::string_view name, const tn_value* args, uint3
                    method->schema.returns.size(), schema_text(method->schema));
   }
   object->note_use();
-  // forward_with_weights of an attention is its forward, too.
-  const bool hooked = object->hooks && name.starts_with("forward");
+  const bool hooked = has_hooks(object, name);
   if (hooked && (thread_state.modes & kModeRecord) != 0)
-    thread_state.recording->refuse(object->type + ": a forward hook runs code of the host");
+    thread_state.recording->refuse(object->type + ": a hook runs code of the host");
   std::string shown;
   std::optional<ProfileScope> profile;
   if ((thread_state.modes & kModeProfile) != 0) [[unlikely]] {

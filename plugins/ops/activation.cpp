@@ -199,7 +199,7 @@ void soft_and_hard_forms() {
 
 void shrinks_and_thresholds() {
   op("_softshrink(Tensor x, float lambd) -> Tensor",
-     "where(x > lambd, x - lambd, where(x < -lambd, x + lambd, x * 0))\n"
+     "x - clamp(x, -lambd, lambd)\n"
      "dx = where(x >= -lambd and x <= lambd, 0, g)");
   op("softshrink(Tensor x, float lambd=0.5) -> Tensor")
       .doc("x moved toward 0 by lambd, and 0 within it.")
@@ -209,7 +209,7 @@ void shrinks_and_thresholds() {
           fail("softshrink: lambd is " + number_text(lambd) + "; expected at least 0");
         return call(detail::op<"_softshrink">, x, lambd);
       });
-  op("hardshrink(Tensor x, float lambd=0.5) -> Tensor", "where(x >= -lambd and x <= lambd, 0, x)")
+  op("hardshrink(Tensor x, float lambd=0.5) -> Tensor", "where(abs(x) <= lambd, 0, x)")
       .doc("x, and 0 where abs(x) is at most lambd.")
       .method();
   op("tanhshrink(Tensor x) -> Tensor", "x - tanh(x)\n dx = g * square(tanh(x))")

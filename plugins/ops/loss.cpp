@@ -1,6 +1,7 @@
 // Losses: what is elementwise is a formula and a reduction of it; those of classes gather.
 // reduction is mean, sum or none, as PyTorch's.
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <set>
 #include <string>
@@ -14,24 +15,18 @@ constinit ExpressionRef squared_difference{"_mse(Tensor input, Tensor target) ->
                                            "(input - target) * (input - target)"};
 constinit ExpressionRef difference{"_l1(Tensor input, Tensor target) -> Tensor",
                                    "abs(input - target)"};
-// The squares are of the difference itself: abs has no second derivative at 0. The derivatives are
-// stated, since that of a square that is not taken is infinite where the difference is.
-constinit ExpressionRef smooth{
-    "_smooth_l1(Tensor input, Tensor target, float beta) -> Tensor",
-    "let d = input - target\n"
-    "where(abs(d) < beta, 0.5 * d * d / beta, abs(d) - 0.5 * beta)\n"
-    "dinput = g * where(abs(input - target) >= beta, sign(input - target), (input - target) / "
-    "beta)\n"
-    "dtarget = -g * where(abs(input - target) >= beta, sign(input - target),"
-    " (input - target) / beta)"};
-constinit ExpressionRef huber{
-    "_huber(Tensor input, Tensor target, float delta) -> Tensor",
-    "let d = input - target\n"
-    "where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta))\n"
-    "dinput = g * where(abs(input - target) >= delta, delta * sign(input - target), input - "
-    "target)\n"
-    "dtarget = -g * where(abs(input - target) >= delta, delta * sign(input - target),"
-    " input - target)"};
+// With m = min(|d|, beta) both branches are one product: below beta it is d * d / (2 * beta), above it
+// m / beta is 1. The derivatives are stated, since abs has no second one at 0.
+constinit ExpressionRef smooth{"_smooth_l1(Tensor input, Tensor target, float beta) -> Tensor",
+                               "let a = abs(input - target); let m = min(a, beta)\n"
+                               "m / beta * (a - 0.5 * m)\n"
+                               "dinput = g * (clamp(input - target, -beta, beta) / beta)\n"
+                               "dtarget = -g * (clamp(input - target, -beta, beta) / beta)"};
+constinit ExpressionRef huber{"_huber(Tensor input, Tensor target, float delta) -> Tensor",
+                              "let a = abs(input - target); let m = min(a, delta)\n"
+                              "m * (a - 0.5 * m)\n"
+                              "dinput = g * clamp(input - target, -delta, delta)\n"
+                              "dtarget = -g * clamp(input - target, -delta, delta)"};
 // The logarithms end at -100 and the gradient's divisor at 1e-12, as PyTorch's do. At 0 and 1 round has the
 // input's value and no slope, so that what is predicted for certain has no curvature.
 constinit ExpressionRef entropy{
@@ -301,8 +296,12 @@ void losses_of_differences() {
         expect_alike("smooth_l1_loss", input, target);
         expect_fractions("smooth_l1_loss", input, target);
         expect_positive("smooth_l1_loss", "beta", beta, true);
-        return reduced(beta == 0 ? prim::elementwise(difference, input, target)
-                                 : prim::elementwise(smooth, input, target, beta),
+        // What programs of floats take for 0 nothing is divided by.
+        const bool is_double = promote(input.dtype(), target.dtype()) == float64;
+        const double least = is_double ? std::numeric_limits<double>::min()
+                                       : double(std::numeric_limits<float>::min());
+        return reduced(beta < least ? prim::elementwise(difference, input, target)
+                                    : prim::elementwise(smooth, input, target, beta),
                        kind);
       });
   op("huber_loss(Tensor input, Tensor target, str reduction=\"mean\", float delta=1) -> Tensor")

@@ -91,18 +91,18 @@ Tensor mean_of(const Tensor& values, Ints dims, bool keepdim, Dtype dtype = {}) 
   return prim::reduce_then(TN_REDUCE_SUM, x, dims, keepdim, divided, n, dtype);
 }
 
-double var_factor(const Tensor& x, Ints dims, int64_t correction) {
+double var_factor(const Tensor& x, Ints dims, double correction) {
   const double n = double(folded_count("var", x, dims));
   if (n == 0) return NAN;  // whatever the correction is
-  return 1.0 / std::max(n - double(correction), 0.0);
+  return 1.0 / std::max(n - correction, 0.0);
 }
-Tensor var_of(const Tensor& x, Ints dims, int64_t correction, bool keepdim) {
+Tensor var_of(const Tensor& x, Ints dims, double correction, bool keepdim) {
   Tensor center = mean_of(x, dims, true, wide(x.dtype()));
   return fold(TN_REDUCE_SUM, {x, center}, dims, keepdim, squared_distance, {}, scaled,
               var_factor(x, dims, correction), x.dtype());
 }
 // Through the mean there is no slope: what it would take from one element it gives to the others.
-Tensor var_gradient(const Tensor& g, const Tensor& x, Ints dims, int64_t correction) {
+Tensor var_gradient(const Tensor& g, const Tensor& x, Ints dims, double correction) {
   Tensor center = mean_of(x, dims, true, wide(x.dtype()));
   Tensor dx = prim::elementwise(var_dx, reshaped("var", g, x, dims, true), x, center,
                                 2 * var_factor(x, dims, correction));
@@ -256,33 +256,33 @@ void indices_of_extremes() {
 }
 
 void moments_and_norms() {
-  op("var(Tensor x, int[] dim=[], int correction=1, bool keepdim=False) -> Tensor")
+  op("var(Tensor x, int[] dim=[], float correction=1, bool keepdim=False) -> Tensor")
       .doc(
           "The variance over dim, or over all where dim is empty: squared distances from the "
           "mean, summed and divided by n - correction.")
       .method()
       .amp(Amp::float32)
       .keeps_halves()
-      .meaning([](Tensor x, Ints dims, int64_t correction, bool keepdim) {
+      .meaning([](Tensor x, Ints dims, double correction, bool keepdim) {
         expect_float("var", x);
         return var_of(x, dims, correction, keepdim);
       })
-      .vjp([](const Vjp& call, Tensor x, Ints dims, int64_t correction,
+      .vjp([](const Vjp& call, Tensor x, Ints dims, double correction,
               bool) { return var_gradient(call, x, dims, correction); },
            Reads::args);
-  op("std(Tensor x, int[] dim=[], int correction=1, bool keepdim=False) -> Tensor")
+  op("std(Tensor x, int[] dim=[], float correction=1, bool keepdim=False) -> Tensor")
       .doc("The square root of var(x, dim, correction, keepdim).")
       .method()
       .amp(Amp::float32)
-      .meaning([](Tensor x, Ints dims, int64_t correction, bool keepdim) {
+      .meaning([](Tensor x, Ints dims, double correction, bool keepdim) {
         expect_float("std", x);
         return prim::elementwise(root, var(x, dims, correction, keepdim));
       });
-  op("var_mean(Tensor x, int[] dim=[], int correction=1, bool keepdim=False) -> "
+  op("var_mean(Tensor x, int[] dim=[], float correction=1, bool keepdim=False) -> "
      "(Tensor var, Tensor mean)")
       .doc("var(x, dim, correction, keepdim) and the mean over the same dimensions.")
       .amp(Amp::float32)
-      .meaning([](Tensor x, Ints dims, int64_t correction, bool keepdim) {
+      .meaning([](Tensor x, Ints dims, double correction, bool keepdim) {
         expect_float("var_mean", x);
         return std::tuple{var(x, dims, correction, keepdim), mean_of(x, dims, keepdim)};
       });

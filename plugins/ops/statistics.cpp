@@ -314,11 +314,11 @@ void sums_of_numbers() {
         const Sizes dims = dim ? Sizes{*dim} : Sizes{};
         return std::tuple{amin(x, dims, keepdim), amax(x, dims, keepdim)};
       });
-  op("std_mean(Tensor x, int[] dim=[], int correction=1, bool keepdim=False) -> "
+  op("std_mean(Tensor x, int[] dim=[], float correction=1, bool keepdim=False) -> "
      "(Tensor std, Tensor mean)")
       .doc("std(x, dim, correction, keepdim) and the mean over the same dimensions.")
       .amp(Amp::float32)
-      .meaning([](Tensor x, Ints dims, int64_t correction, bool keepdim) {
+      .meaning([](Tensor x, Ints dims, double correction, bool keepdim) {
         expect_float("std_mean", x);
         return std::tuple{tenon::std(x, dims, correction, keepdim), mean(x, dims, keepdim)};
       });

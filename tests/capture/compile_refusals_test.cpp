@@ -224,7 +224,20 @@ TEST_P(CompileRefusals, OfCodeOfTheHost) {
         layer.register_forward_hook([](const tn::Object&, const Tensor&, const Tensor&) {});
         return [=](Tensor x) { return layer(x); };
       },
-      "ReLU: a forward hook runs code of the host");
+      "ReLU: a hook runs code of the host");
+  expect_eager(
+      [this](Between*) -> Function {
+        const Tensor w = leaf();
+        const tn::optim::Optimizer sgd = tn::optim::SGD({w}, {.lr = 0.1});
+        sgd.register_step_pre_hook([] {});
+        return [=](Tensor x) {
+          sgd.zero_grad();
+          (w * x).sum().backward();
+          sgd.step();
+          return w * 1;
+        };
+      },
+      "SGD: a hook runs code of the host");
 }
 
 // A decomposition that takes a dynamic number as a number, and a gradient that keeps one.

@@ -256,4 +256,50 @@ TEST(OneCycleSteps, AreCountedByEpochs) {
             "OneCycleLR: total_steps are given by their place, expected no other number of steps");
 }
 
+// The rates are PyTorch 2.15's.
+TEST(JoinedSchedulers, BeginWithTheRateBeforeTheFirstOne) {
+  tn::load_plugins();
+  const auto one = [] { return std::vector<tn::Tensor>{tn::ones({1})}; };
+  const auto rates = [](optim::Scheduler scheduler, int n) {
+    Values list;
+    for (int i = 0; i < n; ++i, scheduler.step()) list.push_back(scheduler.get_last_lr().at(0));
+    return list;
+  };
+  const auto expect_rates = [](const Values& got, const Values& want) {
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-12) << i;
+  };
+  const Values sequence = {
+      0.01, 0.028, 0.046, 0.064, 0.082, 0.1, 0.0975528258147577, 0.0904508497187474};
+  {
+    const Optimizer sgd = optim::SGD(one(), {.lr = 0.1});
+    const auto warmup = optim::LinearLR(sgd, {.start_factor = 0.1, .total_iters = 5});
+    const auto cosine = optim::CosineAnnealingLR(sgd, 10);
+    expect_rates(rates(optim::SequentialLR(sgd, {warmup, cosine}, {5}), 8), sequence);
+  }
+  {
+    const Optimizer sgd = optim::SGD(one(), {.lr = 0.1});
+    const auto cosine = optim::CosineAnnealingLR(sgd, 10);
+    const auto warmup = optim::LinearLR(sgd, {.start_factor = 0.1, .total_iters = 5});
+    expect_rates(rates(optim::SequentialLR(sgd, {warmup, cosine}, {5}), 8), sequence);
+    const Optimizer other = optim::SGD(one(), {.lr = 0.1});
+    EXPECT_EQ(message_of([&] {
+                optim::SequentialLR(other, {optim::StepLR(other, 2), cosine}, {5});
+              }),
+              "SequentialLR: schedulers[1] is of another optimizer, expected all to be of one");
+    EXPECT_EQ(message_of([&] {
+                optim::SequentialLR(sgd, {warmup, cosine}, {5, 6});
+              }),
+              "SequentialLR: 2 schedules and 2 milestones, expected one milestone less than "
+              "schedules");
+  }
+  const Optimizer sgd = optim::SGD(one(), {.lr = 0.1});
+  const auto chained =
+      optim::ChainedScheduler({optim::ConstantLR(sgd, 0.5, 2), optim::ExponentialLR(sgd, 0.5)});
+  EXPECT_EQ(chained.base_lrs(), Values{0.1});
+  expect_rates(rates(chained, 4), {0.05, 0.025, 0.025, 0.0125});
+  EXPECT_EQ(message_of([] { optim::ChainedScheduler(std::vector<optim::Scheduler>()); }),
+            "ChainedScheduler: there are no schedulers, expected at least one");
+}
+
 }  // namespace

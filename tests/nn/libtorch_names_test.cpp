@@ -170,6 +170,15 @@ TEST(LibtorchNames, ProbabilitiesHaveAName) {
   expect_near(d::OneHotCategorical({.probs = p}).mean(), {0.25, 0.75});
   expect_near(d::Binomial(4, {.probs = p}).mean(), {1, 3});
   expect_near(d::Geometric({.probs = p}).probs(), {0.25, 0.75});
+  expect_near(d::Bernoulli({.probs = 0.25}).mean(), {0.25});
+  expect_near(d::Bernoulli({.logits = 0}).mean(), {0.5});
+  expect_near(d::Binomial(tn::tensor({4.0}, tn::float64), {.probs = 0.3}).mean(), {1.2}, 1e-15);
+  expect_near(d::RelaxedBernoulli(0.5, {.probs = p}).probs(), {0.25, 0.75});
+  expect_near(d::RelaxedOneHotCategorical(0.5, {.probs = p}).probs(), {0.25, 0.75});
+  EXPECT_EQ(message_of([] { d::Categorical({.probs = 0.3}); }),
+            "Categorical: probs is [], expected at least one class in its last dimension");
+  EXPECT_EQ(message_of([] { d::Bernoulli({.probs = 1.5}); }),
+            "Bernoulli: probs is 1.5, expected 0 to 1");
   expect_near(d::NegativeBinomial(3, {.probs = p}).mean(), {1, 9});
   expect_near(d::Multinomial(4, {.probs = p}).mean(), {1, 3});
   expect_near(d::ContinuousBernoulli({.probs = p}).probs(), {0.25, 0.75});
@@ -236,6 +245,15 @@ TEST(LibtorchNames, CornersOfOps) {
           tn::isnan(tn::var(none, {.dim = 1, .correction = correction})).all().item<bool>());
       EXPECT_TRUE(tn::isnan(tn::std(none, {.correction = correction})).item<bool>());
     }
+    // A correction need not be whole: 2 / (3 - 1.5), and of two numbers 0.5 / 0.
+    const Tensor three = tn::tensor({1.0, 2.0, 3.0}).to(device).requires_grad_();
+    expect_near(three.var({.correction = 1.5}), {4.0 / 3});
+    expect_near(tn::std(three, 0, 1.5), {std::sqrt(4.0 / 3)});
+    expect_near(std::get<0>(tn::var_mean(three, {.correction = 1.5})), {4.0 / 3});
+    expect_near(std::get<0>(tn::std_mean(three, {.correction = 1.5})), {std::sqrt(4.0 / 3)});
+    three.var({.correction = 1.5}).backward();
+    expect_near(three.grad(), {-4.0 / 3, 0, 4.0 / 3});
+    EXPECT_EQ(three.narrow(0, 0, 2).var({.correction = 2.5}).item<double>(), INFINITY);
     const Tensor scores = tn::tensor({0.1, 0.2, 0.3}).to(device);
     const Tensor listed = tn::tensor({1}).to(device), plain = tn::tensor(1).to(device);
     expect_sizes(tn::multi_margin_loss(scores, listed, {.reduction = "none"}), {1});

@@ -409,4 +409,37 @@ TEST_P(Optimizers, AStepThatIsPassedOverFixesNoRate) {
   }
 }
 
+TEST_P(Optimizers, StepsHaveHooks) {
+  const tn::Tensor w = parameter({2});
+  const Optimizer sgd = SGD({w}, {.lr = 0.1});
+  std::string seen;
+  auto before = sgd.register_step_pre_hook([&](Optimizer& o) {
+    seen += "before " + o.type_name() + " " + std::to_string(w.version()) + ";";
+  });
+  const auto after = sgd.register_step_post_hook([&] { seen += "after;"; });
+  w.sum().backward();
+  const std::string version = std::to_string(w.version());
+  sgd.step();
+  EXPECT_EQ(seen, "before SGD " + version + ";after;");
+  before.remove();
+  sgd.step([&] { return w.sum(); });
+  EXPECT_EQ(seen, "before SGD " + version + ";after;after;");
+  // What is thrown before the step keeps it from being made.
+  const tn::Tensor value = w.clone();
+  auto refuses = sgd.register_step_pre_hook([] { throw std::runtime_error("not now"); });
+  EXPECT_THROW(sgd.step(), std::runtime_error);
+  EXPECT_TRUE(tn::equal(w, value));
+  refuses.remove();
+  const Optimizer lbfgs = tn::optim::LBFGS({w});
+  int n = 0;
+  lbfgs.register_step_pre_hook([&] { ++n; });
+  lbfgs.step([&] {
+    lbfgs.zero_grad();
+    const tn::Tensor loss = (w * w).sum();
+    loss.backward();
+    return loss;
+  });
+  EXPECT_EQ(n, 1);
+}
+
 }  // namespace

@@ -179,4 +179,26 @@ TEST(Cast, AnItemIsRefusedWhereTheTypeDoesNotHoldIt) {
   }
 }
 
+// Whole numbers become the nearest floats, by all of their bits.
+TEST(Cast, IntegersBecomeFloats) {
+  for (tn::Device d : devices()) {
+    for (const tn::Dtype dtype : {tn::uint8, tn::int8, tn::int16, tn::int32}) {
+      SCOPED_TRACE(d.name() + " " + dtype.name());
+      std::vector<int64_t> numbers;
+      for (int64_t i = 0; i < 300; ++i) numbers.push_back(i * 16777217 - 2147483648 + i * i);
+      const Tensor whole = Tensor::from(numbers).to(dtype);
+      const auto wrapped = whole.to(tn::int64).to_vector<int64_t>();
+      const auto f32 = whole.to(d).to(tn::float32).to_vector<float>();
+      const auto f64 = whole.to(d).to(tn::float64).to_vector<double>();
+      const auto half = whole.to(d).to(tn::float16), bfloat = whole.to(d).to(tn::bfloat16);
+      for (size_t i = 0; i < wrapped.size(); ++i) {
+        EXPECT_EQ(f32[i], float(wrapped[i]));
+        EXPECT_EQ(f64[i], double(wrapped[i]));
+      }
+      EXPECT_TRUE(tn::equal(half, whole.to(d).to(tn::float32).to(tn::float16)));
+      EXPECT_TRUE(tn::equal(bfloat, whole.to(d).to(tn::float32).to(tn::bfloat16)));
+    }
+  }
+}
+
 }  // namespace

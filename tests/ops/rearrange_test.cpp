@@ -245,4 +245,42 @@ TEST(Shape, PadsThatCutMoreThanThereIs) {
   }
 }
 
+// Blocks of whole lines and what is left of them, elements of each width, rows whose distance is a power of
+// two, backwards and with a distance between columns.
+TEST(Rearrange, TransposedCopiesHaveEachElement) {
+  for (tn::Device d : devices()) {
+    for (const tn::Dtype dtype : {tn::uint8, tn::int16, tn::float32, tn::int64}) {
+      for (const auto& sizes : std::vector<std::pair<int64_t, int64_t>>{
+               {4, 130}, {8, 8}, {16, 16}, {63, 65}, {64, 64}, {67, 129}, {128, 1024}, {200, 4}}) {
+        const int64_t rows = sizes.first, columns = sizes.second;
+        SCOPED_TRACE(d.name() + " " + dtype.name() + " " + std::to_string(rows) + " " +
+                     std::to_string(columns));
+        const Tensor x =
+            (tn::arange(2 * rows * columns).reshape({2, rows, columns}) % 113).to(d, dtype);
+        const auto from = x.to(tn::cpu, tn::int64).to_vector<int64_t>();
+        const auto expect = [&](const Tensor& y, auto place) {
+          const auto got = y.contiguous().to(tn::cpu, tn::int64).to_vector<int64_t>();
+          ASSERT_EQ(int64_t(got.size()), 2 * rows * columns);
+          int64_t wrong = 0, at = 0;
+          for (int64_t b = 0; b < 2; ++b)
+            for (int64_t j = 0; j < columns; ++j)
+              for (int64_t i = 0; i < rows; ++i)
+                wrong += got[size_t(at++)] != from[size_t(b * rows * columns + place(i, j))];
+          EXPECT_EQ(wrong, 0);
+        };
+        expect(x.transpose(1, 2), [&](int64_t i, int64_t j) { return i * columns + j; });
+        expect(tn::flip(x.transpose(1, 2), 1),
+               [&](int64_t i, int64_t j) { return i * columns + columns - 1 - j; });
+        expect(tn::flip(x.transpose(1, 2), {1, 2}),
+               [&](int64_t i, int64_t j) { return (rows - 1 - i) * columns + columns - 1 - j; });
+        // Into every second column.
+        const Tensor wide = tn::zeros({2, columns, 2 * rows}, dtype, d);
+        const Tensor every = wide[{tn::ellipsis, tn::slice(0, tn::none, 2)}];
+        every.copy_(x.transpose(1, 2));
+        expect(every, [&](int64_t i, int64_t j) { return i * columns + j; });
+      }
+    }
+  }
+}
+
 }  // namespace

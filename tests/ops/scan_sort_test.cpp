@@ -198,4 +198,43 @@ TEST(Sort, LongRowsWithoutAKernelComeInParts) {
   }
 }
 
+// Of rows that are taken eight at a time, by pieces of 64, and of those that are left; whole numbers below
+// 2^24, so that every way of adding has the same bits.
+TEST(Scan, OfManyRowsAndLengths) {
+  for (tn::Device d : devices()) {
+    for (const tn::Dtype dtype : {tn::float32, tn::float64, tn::int64}) {
+      for (const int64_t rows : {1, 7, 8, 9, 19}) {
+        for (const int64_t n : {1, 63, 64, 65, 128, 200}) {
+          SCOPED_TRACE(d.name() + " " + dtype.name() + " " + std::to_string(rows) + " " +
+                       std::to_string(n));
+          const Tensor x = (tn::arange(rows * n).reshape({rows, n}) % 13 - 5).to(d, dtype);
+          const auto from = x.to(tn::cpu, tn::int64).to_vector<int64_t>();
+          std::vector<int64_t> forward(from), backward(from);
+          for (int64_t r = 0; r < rows; ++r) {
+            for (int64_t i = 1; i < n; ++i) {
+              forward[size_t(r * n + i)] += forward[size_t(r * n + i - 1)];
+              const int64_t at = r * n + n - 1 - i;
+              backward[size_t(at)] += backward[size_t(at + 1)];
+            }
+          }
+          const auto values = [](const Tensor& t) {
+            return t.to(tn::cpu, tn::int64).to_vector<int64_t>();
+          };
+          EXPECT_EQ(values(tn::cumsum(x, 1)), forward);
+          EXPECT_EQ(values(tn::prim::scan(TN_REDUCE_SUM, x, 1, true)), backward);
+          // A product of signs.
+          const auto signs = values(tn::cumprod(tn::where(x > 2, -1, 1).to(dtype), 1));
+          for (int64_t r = 0; r < rows; ++r) {
+            int64_t sign = 1;
+            for (int64_t i = 0; i < n; ++i) {
+              sign *= from[size_t(r * n + i)] > 2 ? -1 : 1;
+              ASSERT_EQ(signs[size_t(r * n + i)], sign);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace

@@ -158,4 +158,14 @@ TEST(Special, SincHasAGradientWhereItsSquareIsZero) {
   }
 }
 
+// What the ops are made of would have one.
+TEST(Special, StepsToTheNextNumberHaveNoGradient) {
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({1.0, -2.0}, d).requires_grad_();
+    const Tensor y = tn::nextafter(x, tn::tensor({2.0, 2.0}, d));
+    EXPECT_FALSE(y.requires_grad());
+    EXPECT_TRUE(x.is_leaf() && x.requires_grad());
+  }
+}
+
 }  // namespace

@@ -18,16 +18,57 @@ namespace tenon::cpu_backend {
 namespace {
 
 constexpr int64_t kPieceBytes = 1 << 18;
-constexpr int64_t kBlock = 32;  // of a transposition: its cache lines stay in the first cache
+constexpr int64_t kBand = 64;  // rows of a transposition that one piece of it has
+constexpr int64_t kLine = 64;  // bytes of a cache line
 
-// y[i, j] = x[i, j] in blocks; x is dense along i, forwards or backwards, and y along j.
+// y[i, j] = x[j, i] of a square of 16 bytes a row. Half of the rows and the other half, element by element
+// in turn, are the transposed ones after as many times as 2 has to be multiplied to be their number.
+template <typename T>
+void transpose_square(T* y, int64_t y_row, const T* x, int64_t x_row) {
+  constexpr int kLanes = 16 / static_cast<int>(sizeof(T));
+  typedef T Some __attribute__((vector_size(16)));
+  const auto mixed = []<int... I>(Some a, Some b, int from, std::integer_sequence<int, I...>) {
+    return from == 0 ? __builtin_shufflevector(a, b, (I / 2 + I % 2 * kLanes)...)
+                     : __builtin_shufflevector(a, b, (kLanes / 2 + I / 2 + I % 2 * kLanes)...);
+  };
+  constexpr std::make_integer_sequence<int, kLanes> kPlaces;
+  Some rows[kLanes], turned[kLanes];
+  for (int k = 0; k < kLanes; ++k) std::memcpy(&rows[k], x + k * x_row, sizeof(Some));
+  for (int done = 1; done < kLanes; done *= 2) {
+    for (int k = 0; k < kLanes / 2; ++k) {
+      turned[2 * k] = mixed(rows[k], rows[k + kLanes / 2], 0, kPlaces);
+      turned[2 * k + 1] = mixed(rows[k], rows[k + kLanes / 2], 1, kPlaces);
+    }
+    std::copy_n(turned, kLanes, rows);
+  }
+  for (int k = 0; k < kLanes; ++k) std::memcpy(y + k * y_row, &rows[k], sizeof(Some));
+}
+
+// y[i, j] = x[j, i] of a cache line a row. Lines that are a power of two apart share few places of the
+// first cache, so each is read and written once, whole.
+template <typename T>
+void transpose_lines(T* y, int64_t y_row, const T* x, int64_t x_row) {
+  constexpr int64_t kSide = kLine / static_cast<int64_t>(sizeof(T)), kLanes = kSide / 4;
+  alignas(kLine) T lines[kSide * kSide];
+  for (int64_t j = 0; j < kSide; ++j) std::memcpy(lines + j * kSide, x + j * x_row, kLine);
+  for (int64_t i = 0; i < kSide; i += kLanes)
+    for (int64_t j = 0; j < kSide; j += kLanes)
+      transpose_square(y + i * y_row + j, y_row, lines + j * kSide + i, kSide);
+}
+
+// y[i, j] = x[i, j] in blocks; x is dense along i, forwards or backwards, and y along j or along none.
 template <typename T>
 void transpose(T* y, const T* x, int64_t rows, int64_t columns, int64_t y_row, int64_t y_column,
                int64_t x_row, int64_t x_column) {
-  for (int64_t i0 = 0; i0 < rows; i0 += kBlock) {
-    const int64_t i1 = std::min(i0 + kBlock, rows);
-    for (int64_t j0 = 0; j0 < columns; j0 += kBlock) {
-      const int64_t j1 = std::min(j0 + kBlock, columns);
+  constexpr int64_t kSide = kLine / static_cast<int64_t>(sizeof(T));
+  for (int64_t j0 = 0; j0 < columns; j0 += kSide) {
+    const int64_t j1 = std::min(j0 + kSide, columns);
+    for (int64_t i0 = 0; i0 < rows; i0 += kSide) {
+      const int64_t i1 = std::min(i0 + kSide, rows);
+      if (x_row == 1 && y_column == 1 && i1 - i0 == kSide && j1 - j0 == kSide) {
+        transpose_lines(y + i0 * y_row + j0, y_row, x + i0 + j0 * x_column, x_column);
+        continue;
+      }
       for (int64_t i = i0; i < i1; ++i) {
         for (int64_t j = j0; j < j1; ++j) {
           y[i * y_row + j * y_column] = x[i * x_row + j * x_column];
@@ -90,17 +131,17 @@ void copy_typed(const tn_host* host, void* to, const void* from, Dims dims) {
     if (std::abs(dims.second[d]) == 1 && std::abs(dims.second[last]) != 1 && dims.sizes[d] >= 4) {
       dims.move_before_last(d);
       const int32_t row = last - 1;
-      const int64_t bands = (dims.sizes[row] + kBlock - 1) / kBlock;
+      const int64_t bands = (dims.sizes[row] + kBand - 1) / kBand;
       const int64_t outer = product(dims.sizes, row);
       const int64_t grain =
-          1 + kPieceBytes / (kBlock * dims.sizes[last] * static_cast<int64_t>(sizeof(T)));
+          1 + kPieceBytes / (kBand * dims.sizes[last] * static_cast<int64_t>(sizeof(T)));
       parallel_for(host, 0, outer * bands, grain, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           int64_t at_y, at_x;
           dims.offsets(row, i / bands, &at_y, &at_x);
-          const int64_t first = i % bands * kBlock;
+          const int64_t first = i % bands * kBand;
           transpose(y + at_y + first * dims.first[row], x + at_x + first * dims.second[row],
-                    std::min(kBlock, dims.sizes[row] - first), dims.sizes[last], dims.first[row],
+                    std::min(kBand, dims.sizes[row] - first), dims.sizes[last], dims.first[row],
                     dims.first[last], dims.second[row], dims.second[last]);
         }
       });
@@ -133,7 +174,10 @@ void copy_casting(const tn_host* host, const tn_tensor& y, const tn_tensor& x, c
   loop.ndim = dims.n;
   loop.numel = y.numel;
   loop.sizes = dims.sizes;
-  loop.program = &identity_program(type_of(x.dtype));
+  // Whole numbers that floats hold, or are rounded to once, are read as those.
+  const bool is_short = type_of(x.dtype) == kI64 && item_size(x.dtype) <= 4;
+  const bool to_floats = type_of(y.dtype) == kF32 || type_of(y.dtype) == kF64;
+  loop.program = &identity_program(type_of(is_short && to_floats ? y.dtype : x.dtype));
   loop.operands = operands;
   return run_loop(host, loop);
 }

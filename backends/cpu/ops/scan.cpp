@@ -43,6 +43,8 @@ struct Scan {
   }
   void run(const Element* from, Element* to, const Group& group) const {
     if (group.count == 1) return product ? one_row<true>(from, to) : one_row<false>(from, to);
+    if (group.count == kTogether && x_step == y_step && (x_step == 1 || x_step == -1))
+      return product ? by_pieces<true>(from, to, group) : by_pieces<false>(from, to, group);
     Fold folded[kSideBySide];
     std::fill_n(folded, group.count, product ? 1 : 0);
     const auto steps = [&](int64_t count, int64_t x_apart, int64_t y_apart) {
@@ -60,6 +62,33 @@ struct Scan {
     if (x_apart == 1 && y_apart == 1) return steps(group.count, 1, 1);
     if (group.count == kTogether) return steps(kTogether, x_apart, y_apart);
     return steps(group.count, x_apart, y_apart);
+  }
+  // Rows of adjacent elements, by pieces that are copied next to each other and back: rows that are a power
+  // of two apart share few places of the first cache, and loads of one wait for stores to another.
+  template <bool kProduct>
+  void by_pieces(const Element* from, Element* to, const Group& group) const {
+    constexpr int64_t kPiece = 64, kRow = kPiece + 64 / static_cast<int64_t>(sizeof(Element));
+    Element in[kTogether * kRow], out[kTogether * kRow];
+    Fold folded[kTogether];
+    std::fill_n(folded, kTogether, kProduct ? 1 : 0);
+    for (int64_t begin = 0; begin < n; begin += kPiece) {
+      const int64_t size = std::min(kPiece, n - begin);
+      // Where the piece begins in memory, and where its first element is there.
+      const int64_t at = x_step > 0 ? begin : -(begin + size - 1),
+                    first = x_step > 0 ? 0 : size - 1;
+      for (int64_t k = 0; k < kTogether; ++k)
+        std::copy_n(from + k * group.steps[0] + at, size, in + k * kRow);
+      for (int64_t i = 0; i < size; ++i) {
+        for (int64_t k = 0; k < kTogether; ++k) {
+          const int64_t place = k * kRow + first + i * x_step;
+          const Fold value = widened(in[place]);
+          folded[k] = kProduct ? folded[k] * value : folded[k] + value;
+          out[place] = narrowed(folded[k]);
+        }
+      }
+      for (int64_t k = 0; k < kTogether; ++k)
+        std::copy_n(out + k * kRow, size, to + k * group.steps[1] + at);
+    }
   }
   // What is folded stays in a register: from memory it comes back three times as late.
   template <bool kProduct>

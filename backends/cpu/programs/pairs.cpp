@@ -19,8 +19,10 @@ class Finder {
       const Node& node = graph_.nodes[n];
       if (!node.live || graph_.values[node.d].scalar) continue;
       if (node.kind == Node::kBinary) {
-        if (!pair_up(node, n, node.a, node.b, /*turned=*/false))
-          pair_up(node, n, node.b, node.a, /*turned=*/true);
+        if (!pair_up(second_kind(node.opcode, /*turned=*/false), n, node.a, node.b))
+          pair_up(second_kind(node.opcode, /*turned=*/true), n, node.b, node.a);
+      } else if (node.kind == Node::kUnary) {
+        if (node.opcode == TN_I_ABS) pair_up(kThenAbs, n, node.a, kNone);
       } else if (node.kind == Node::kWhere) {
         pair_up_where(node, n);
       }
@@ -88,11 +90,11 @@ class Finder {
     }
   }
 
-  bool pair_up(const Node& node, size_t n, int value, int other, bool turned) {
-    const int then = second_kind(node.opcode, turned);
+  // other: what the second reads beside the first's value; kNone: nothing.
+  bool pair_up(int then, size_t n, int value, int other) {
     const Node* first = then == kNone ? nullptr : first_of(value);
     const int kind = first ? first_kind(first->opcode) : kNone;
-    if (kind == kNone || type(other) != kF32) return false;
+    if (kind == kNone || (other != kNone && type(other) != kF32)) return false;
     int a = first->a, b = first->b;
     Shape shape = shape_of(*first);
     if (shape == kSV && kind != kFirstSub) {
@@ -100,7 +102,9 @@ class Finder {
       std::swap(a, b);
       shape = kVS;
     }
-    return take(n, value, table_.pairs[kind][shape][then][is_scalar(other)], {a, b, other, kNone});
+    const bool is_one = other == kNone || is_scalar(other);
+    return take(n, value, table_.pairs[kind][shape][then][is_one],
+                {a, b, other == kNone ? a : other, kNone});
   }
   void pair_up_where(const Node& node, size_t n) {
     const Node* first = type(node.b) == kF32 ? first_of(node.a) : nullptr;

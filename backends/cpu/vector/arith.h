@@ -321,6 +321,30 @@ void binary(const Cell* cells, const Step& step, int64_t n) {
   }
 }
 
+// 1 / b where b and that are powers of two that are not subnormal, else 0.
+TENON_INLINE float exact_inverse(float b) {
+  const auto bits = __builtin_bit_cast(uint32_t, b);
+  const uint32_t exponent = bits >> 23 & 255;
+  return (bits & 0x7fffff) == 0 && exponent >= 1 && exponent <= 253 ? 1 / b : 0;
+}
+TENON_INLINE double exact_inverse(double b) {
+  const auto bits = __builtin_bit_cast(uint64_t, b);
+  const uint64_t exponent = bits >> 52 & 2047;
+  return (bits & 0xfffffffffffff) == 0 && exponent >= 1 && exponent <= 2045 ? 1 / b : 0;
+}
+// A quotient takes five times as long as a product, which has the same bits where the inverse is exact.
+template <typename T>
+void divide_by_scalar(const Cell* cells, const Step& step, int64_t n) {
+  const T inverse = exact_inverse(*at<T>(cells, step.b));
+  if (inverse == 0) return binary<Div, T, T, true, false>(cells, step, n);
+  T* d = at<T>(cells, step.d);
+  const T* a = at<T>(cells, step.a);
+  TENON_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    d[i] = a[i] * inverse;
+  }
+}
+
 // What a whole quotient leaves, as fmod has it, where it is one of the numbers that T, or double for
 // float, tells from their neighbours: then the product and the difference are exact, and the
 // quotient, rounded, is at most one too many. fmod itself divides bit by bit.

@@ -75,9 +75,16 @@ TENON_INLINE To convert(From x) {
   }
 }
 
+// Integers of at most 4 bytes become floats at once: for 8 bytes some processors have no instruction.
 template <tn_dtype D, typename R>
 TENON_INLINE R read_as(typename Format<D>::Element x) {
-  return convert<R>(Format<D>::widen(x));
+  constexpr bool is_short =
+      __is_same(typename Format<D>::Wide, int64_t) && sizeof(typename Format<D>::Element) <= 4;
+  if constexpr (is_short && (__is_same(R, float) || __is_same(R, double))) {
+    return static_cast<R>(x);
+  } else {
+    return convert<R>(Format<D>::widen(x));
+  }
 }
 template <tn_dtype D, typename R>
 TENON_INLINE typename Format<D>::Element write_as(R x) {

@@ -145,6 +145,8 @@ constexpr void add_binaries(Table& t) {
   add_shapes<Max, uint8_t>(t.binary[TN_I_MAX][kBool]);
   add_shapes<Div, float>(t.binary[TN_I_DIV][kF32]);
   add_shapes<Div, double>(t.binary[TN_I_DIV][kF64]);
+  t.binary[TN_I_DIV][kF32][kVS] = divide_by_scalar<float>;
+  t.binary[TN_I_DIV][kF64][kVS] = divide_by_scalar<double>;
   add_quotient<FloorDiv>(t, TN_I_FLOORDIV);
   add_quotient<Rem>(t, TN_I_REM);
   add_quotient<Fmod>(t, TN_I_FMOD);

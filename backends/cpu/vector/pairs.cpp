@@ -49,6 +49,13 @@ struct Max {
 struct Min {
   static TENON_INLINE Floats of(Floats a, Floats b) { return a != a ? a : smaller(a, b); }
 };
+// The magnitude of the first alone.
+struct AbsOfFirst {
+  static TENON_INLINE Floats of(Floats a, Floats) {
+    using Bits = int32_t __attribute__((vector_size(sizeof(Floats))));
+    return reinterpret_cast<Floats>(reinterpret_cast<Bits>(a) & 0x7fffffff);
+  }
+};
 // The same with its operands the other way round.
 template <typename F>
 struct Turned {
@@ -127,6 +134,7 @@ constexpr void add_first(StepFn (&seconds)[kPairSeconds][2]) {
   add_second<F, kVaryA, kVaryB, Turned<Sub>>(seconds[kThenSubFrom]);
   add_second<F, kVaryA, kVaryB, Max>(seconds[kThenMax]);
   add_second<F, kVaryA, kVaryB, Min>(seconds[kThenMin]);
+  seconds[kThenAbs][1] = pair<F, kVaryA, kVaryB, AbsOfFirst, false>;
 }
 
 template <typename Pick, bool kVaryB>

@@ -33,10 +33,19 @@ enum Shape { kVV = 0, kVS = 1, kSV = 2, kShapes = 3 };
 // Two instructions over floats in one pass (pairs.cpp), where the second alone reads what the first
 // gives; NULL where there is no such pair.
 enum PairFirst { kFirstAdd, kFirstMul, kFirstSub, kFirstMax, kFirstMin, kPairFirsts };
-enum PairSecond { kThenAdd, kThenMul, kThenSub, kThenSubFrom, kThenMax, kThenMin, kPairSeconds };
+enum PairSecond {
+  kThenAdd,
+  kThenMul,
+  kThenSub,
+  kThenSubFrom,
+  kThenMax,
+  kThenMin,
+  kThenAbs,
+  kPairSeconds
+};
 struct PairFunctions {
   // d = second(first(a, b), c), but kThenSubFrom is c - first(a, b). By the shape of a and b, and
-  // whether c is a scalar.
+  // whether c is a scalar; kThenAbs reads no c, and has a function as if it were one.
   StepFn pairs[kPairFirsts][kShapes][kPairSeconds][2];
   // d = a < b ? c : e. By the comparison from TN_I_EQ on, the shape of a and b (kVV, kVS), and where's
   // kind of c and e.

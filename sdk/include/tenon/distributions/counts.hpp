@@ -244,7 +244,7 @@ class Multinomial : public Distribution {
     expect_count();
   }
   Multinomial(Int total_count, const ProbsOptions& options)
-      : Multinomial(total_count, options.probs) {}
+      : Multinomial(total_count, detail::tensor_of(options.probs)) {}
   Multinomial(Int total_count, const LogitsOptions& options)
       : classes_("Multinomial", options), total_count_(total_count) {
     expect_count();

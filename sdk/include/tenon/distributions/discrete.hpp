@@ -14,16 +14,17 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace distributions {
 
-// Logarithms in the place of probabilities: of the odds, or of classes up to a constant.
+// Logarithms in the place of probabilities, as a tensor or a number: of the odds, or of classes up to a
+// constant.
 struct LogitsOptions {
   [[no_unique_address]] tenon::detail::ByName by_name = tenon::detail::ByName();
-  Tensor logits;
+  KeptOperand logits = none;
 };
 
-// Probabilities by their name: Categorical({.probs = p}).
+// Probabilities by their name: Categorical({.probs = p}), Bernoulli({.probs = 0.3}).
 struct ProbsOptions {
   [[no_unique_address]] tenon::detail::ByName by_name = tenon::detail::ByName();
-  Tensor probs;
+  KeptOperand probs = none;
 };
 
 namespace detail {
@@ -81,7 +82,8 @@ class Bernoulli : public Distribution {
 class Categorical : public Distribution {
  public:
   explicit Categorical(const Tensor& probs) : Categorical("Categorical", probs) {}
-  explicit Categorical(const ProbsOptions& options) : Categorical(options.probs) {}
+  explicit Categorical(const ProbsOptions& options)
+      : Categorical(detail::tensor_of(options.probs)) {}
   explicit Categorical(const LogitsOptions& options) : Categorical("Categorical", options) {}
   const char* name() const override { return "Categorical"; }
   // Of each class: their sum is 1, and the logarithms of these.
@@ -129,9 +131,10 @@ class Categorical : public Distribution {
     logits_ = log(clamp(probs_, eps, 1 - eps));
   }
   Categorical(const char* owner, const LogitsOptions& options) {
-    expect_classes(owner, "logits", options.logits);
-    detail::expect_all(owner, "logits", options.logits, detail::kReal);
-    logits_ = log_softmax(options.logits, -1);
+    const Tensor logits = detail::tensor_of(options.logits);
+    expect_classes(owner, "logits", logits);
+    detail::expect_all(owner, "logits", logits, detail::kReal);
+    logits_ = log_softmax(logits, -1);
     probs_ = exp(logits_);
   }
   void expect_classes(const char* owner, const char* parameter, const Tensor& x) {
@@ -158,7 +161,8 @@ class OneHotCategorical : public Distribution {
   explicit OneHotCategorical(const Tensor& probs) : classes_("OneHotCategorical", probs) {
     set_shapes(classes_.batch_shape(), classes_.probs().size(-1));
   }
-  explicit OneHotCategorical(const ProbsOptions& options) : OneHotCategorical(options.probs) {}
+  explicit OneHotCategorical(const ProbsOptions& options)
+      : OneHotCategorical(detail::tensor_of(options.probs)) {}
   explicit OneHotCategorical(const LogitsOptions& options)
       : classes_("OneHotCategorical", options) {
     set_shapes(classes_.batch_shape(), classes_.probs().size(-1));

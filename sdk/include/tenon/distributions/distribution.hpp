@@ -202,6 +202,13 @@ inline Tensor as_parameter(const char* owner, const Parameter& parameter) {
   return value.is_tensor() ? value.tensor() : full({}, number_of(value), float32);
 }
 
+// Where nothing but a tensor will do: a number as one without dimensions, whose sizes the check that follows
+// refuses.
+inline Tensor tensor_of(const Operand& value) {
+  if (value.is_tensor() || value.value().kind == TN_KIND_NONE) return value.tensor();
+  return full({}, number_of(value), float32);
+}
+
 // The number next above 0 that has all its digits, and the distance of 1 to the next one.
 inline double tiny(Dtype dtype) {
   return dtype == float64 ? 0x1p-1022 : dtype == float16 ? 0x1p-14 : 0x1p-126;

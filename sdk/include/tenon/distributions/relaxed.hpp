@@ -22,6 +22,8 @@ class LogitRelaxedBernoulli : public Distribution {
  public:
   LogitRelaxedBernoulli(Operand temperature, Operand probs)
       : LogitRelaxedBernoulli("LogitRelaxedBernoulli", temperature, probs) {}
+  LogitRelaxedBernoulli(Operand temperature, const ProbsOptions& options)
+      : LogitRelaxedBernoulli(temperature, Operand(options.probs)) {}
   LogitRelaxedBernoulli(Operand temperature, const LogitsOptions& options)
       : LogitRelaxedBernoulli("LogitRelaxedBernoulli", temperature, options) {}
   const char* name() const override { return "LogitRelaxedBernoulli"; }
@@ -76,6 +78,8 @@ class RelaxedBernoulli : public TransformedDistribution<LogitRelaxedBernoulli, S
   RelaxedBernoulli(Operand temperature, Operand probs)
       : TransformedDistribution(LogitRelaxedBernoulli("RelaxedBernoulli", temperature, probs),
                                 SigmoidTransform()) {}
+  RelaxedBernoulli(Operand temperature, const ProbsOptions& options)
+      : RelaxedBernoulli(temperature, Operand(options.probs)) {}
   RelaxedBernoulli(Operand temperature, const LogitsOptions& options)
       : TransformedDistribution(LogitRelaxedBernoulli("RelaxedBernoulli", temperature, options),
                                 SigmoidTransform()) {}
@@ -94,6 +98,8 @@ class ExpRelaxedCategorical : public Distribution {
   ExpRelaxedCategorical(Operand temperature, const Tensor& probs)
       : ExpRelaxedCategorical("ExpRelaxedCategorical", temperature,
                               Categorical("ExpRelaxedCategorical", probs)) {}
+  ExpRelaxedCategorical(Operand temperature, const ProbsOptions& options)
+      : ExpRelaxedCategorical(temperature, detail::tensor_of(options.probs)) {}
   ExpRelaxedCategorical(Operand temperature, const LogitsOptions& options)
       : ExpRelaxedCategorical("ExpRelaxedCategorical", temperature,
                               Categorical("ExpRelaxedCategorical", options)) {}
@@ -172,6 +178,8 @@ class RelaxedOneHotCategorical
       : TransformedDistribution(
             ExpRelaxedCategorical("RelaxedOneHotCategorical", temperature, probs), ExpTransform()) {
   }
+  RelaxedOneHotCategorical(Operand temperature, const ProbsOptions& options)
+      : RelaxedOneHotCategorical(temperature, detail::tensor_of(options.probs)) {}
   RelaxedOneHotCategorical(Operand temperature, const LogitsOptions& options)
       : TransformedDistribution(
             ExpRelaxedCategorical("RelaxedOneHotCategorical", temperature, options),

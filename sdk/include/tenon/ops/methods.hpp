@@ -275,10 +275,10 @@ inline Tensor TensorMethods::argmax(const O& options) const { return detail::cal
 inline Tensor TensorMethods::argmin(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"argmin">, {self(), dim, keepdim}); }
 template <std::same_as<AmaxOptions> O>
 inline Tensor TensorMethods::argmin(const O& options) const { return detail::call<Tensor>(detail::op<"argmin">, {self(), options.dim, options.keepdim}); }
-inline Tensor TensorMethods::var(Ints dim, Int correction, bool keepdim) const { return detail::call<Tensor>(detail::op<"var">, {self(), dim, correction, keepdim}); }
+inline Tensor TensorMethods::var(Ints dim, Float correction, bool keepdim) const { return detail::call<Tensor>(detail::op<"var">, {self(), dim, correction, keepdim}); }
 template <std::same_as<VarOptions> O>
 inline Tensor TensorMethods::var(const O& options) const { return detail::call<Tensor>(detail::op<"var">, {self(), options.dim, options.correction, options.keepdim}); }
-inline Tensor TensorMethods::std(Ints dim, Int correction, bool keepdim) const { return detail::call<Tensor>(detail::op<"std">, {self(), dim, correction, keepdim}); }
+inline Tensor TensorMethods::std(Ints dim, Float correction, bool keepdim) const { return detail::call<Tensor>(detail::op<"std">, {self(), dim, correction, keepdim}); }
 template <std::same_as<VarOptions> O>
 inline Tensor TensorMethods::std(const O& options) const { return detail::call<Tensor>(detail::op<"std">, {self(), options.dim, options.correction, options.keepdim}); }
 inline Tensor TensorMethods::norm(Float p, Ints dim, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"norm">, {self(), p, dim, keepdim, dtype}); }

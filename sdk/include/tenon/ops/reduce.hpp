@@ -83,17 +83,17 @@ template <std::same_as<ArgminOptions> O = ArgminOptions>
 inline Tensor argmin(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"argmin">, {x, options.dim, options.keepdim}); }
 // The variance over dim, or over all where dim is empty: squared distances from the mean, summed
 // and divided by n - correction.
-inline Tensor var(const Tensor& x, Ints dim = {}, Int correction = 1, bool keepdim = false) { return detail::call<Tensor>(detail::op<"var">, {x, dim, correction, keepdim}); }
+inline Tensor var(const Tensor& x, Ints dim = {}, Float correction = 1.0, bool keepdim = false) { return detail::call<Tensor>(detail::op<"var">, {x, dim, correction, keepdim}); }
 struct VarOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   KeptInts dim = {};
-  Int correction = 1;
+  Float correction = 1.0;
   bool keepdim = false;
 };
 template <std::same_as<VarOptions> O = VarOptions>
 inline Tensor var(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"var">, {x, options.dim, options.correction, options.keepdim}); }
 // The square root of var(x, dim, correction, keepdim).
-inline Tensor std(const Tensor& x, Ints dim = {}, Int correction = 1, bool keepdim = false) { return detail::call<Tensor>(detail::op<"std">, {x, dim, correction, keepdim}); }
+inline Tensor std(const Tensor& x, Ints dim = {}, Float correction = 1.0, bool keepdim = false) { return detail::call<Tensor>(detail::op<"std">, {x, dim, correction, keepdim}); }
 using StdOptions = VarOptions;
 template <std::same_as<StdOptions> O = StdOptions>
 inline Tensor std(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"std">, {x, options.dim, options.correction, options.keepdim}); }
@@ -101,7 +101,7 @@ inline Tensor std(const Tensor& x, const O& options) { return detail::call<Tenso
 using VarMeanOptions = VarOptions;
 inline results::VarMean var_mean(const Tensor& x, const VarMeanOptions& options = {}) { return detail::call<results::VarMean>(detail::op<"var_mean">, {x, options.dim, options.correction, options.keepdim}); }
 template <detail::Placed<Ints> P>
-results::VarMean var_mean(const Tensor& x, const P& dim, Int correction = 1, Bool keepdim = false) { return detail::call<results::VarMean>(detail::op<"var_mean">, {x, Ints(dim), correction, bool(keepdim)}); }
+results::VarMean var_mean(const Tensor& x, const P& dim, Float correction = 1.0, Bool keepdim = false) { return detail::call<results::VarMean>(detail::op<"var_mean">, {x, Ints(dim), correction, bool(keepdim)}); }
 // (sum |x|^p)^(1/p) over dim, or over all where dim is empty. Infinity: the largest |x|; 0: how
 // many are not 0. With a dtype: of x as that dtype.
 inline Tensor norm(const Tensor& x, Float p = 2.0, Ints dim = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"norm">, {x, p, dim, keepdim, dtype}); }
@@ -321,7 +321,7 @@ inline results::MinMax aminmax(const Tensor& x, const O& options) { return detai
 using StdMeanOptions = VarOptions;
 inline results::StdMean std_mean(const Tensor& x, const StdMeanOptions& options = {}) { return detail::call<results::StdMean>(detail::op<"std_mean">, {x, options.dim, options.correction, options.keepdim}); }
 template <detail::Placed<Ints> P>
-results::StdMean std_mean(const Tensor& x, const P& dim, Int correction = 1, Bool keepdim = false) { return detail::call<results::StdMean>(detail::op<"std_mean">, {x, Ints(dim), correction, bool(keepdim)}); }
+results::StdMean std_mean(const Tensor& x, const P& dim, Float correction = 1.0, Bool keepdim = false) { return detail::call<results::StdMean>(detail::op<"std_mean">, {x, Ints(dim), correction, bool(keepdim)}); }
 // x, whose parts along dim are scaled down to a norm of order p of maxnorm where theirs is larger.
 inline Tensor renorm(const Tensor& x, Float p, Int dim, Float maxnorm) { return detail::call<Tensor>(detail::op<"renorm">, {x, p, dim, maxnorm}); }
 // How often each of 0, 1, .. is in x [n], or the sums of its weights [n]: as many as the largest

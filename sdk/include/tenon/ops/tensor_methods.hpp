@@ -338,10 +338,10 @@ class TensorMethods {
   Tensor argmin(Ints dim = {}, bool keepdim = false) const;
   template <std::same_as<AmaxOptions> O = AmaxOptions>
   Tensor argmin(const O& options) const;
-  Tensor var(Ints dim = {}, Int correction = 1, bool keepdim = false) const;
+  Tensor var(Ints dim = {}, Float correction = 1.0, bool keepdim = false) const;
   template <std::same_as<VarOptions> O = VarOptions>
   Tensor var(const O& options) const;
-  Tensor std(Ints dim = {}, Int correction = 1, bool keepdim = false) const;
+  Tensor std(Ints dim = {}, Float correction = 1.0, bool keepdim = false) const;
   template <std::same_as<VarOptions> O = VarOptions>
   Tensor std(const O& options) const;
   Tensor norm(Float p = 2.0, Ints dim = {}, bool keepdim = false, Dtype dtype = {}) const;

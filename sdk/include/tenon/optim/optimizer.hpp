@@ -228,6 +228,18 @@ class Optimizer : public Object {
     return loss;
   }
 
+  // Hooks of a step, f(Optimizer&) or f(), before it and after it; by a closure the loss was computed
+  // then, unless the step does that itself. What f throws leaves step(), and nothing is changed where that
+  // is before it. A compiled function that makes such a step runs eagerly.
+  template <typename F>
+  ForwardHook register_step_pre_hook(F f) const {
+    return add_step_hook(detail::api.object->add_forward_pre_hook, std::move(f));
+  }
+  template <typename F>
+  ForwardHook register_step_post_hook(F f) const {
+    return add_step_hook(detail::api.object->add_forward_hook, std::move(f));
+  }
+
   // An option of all groups, and of one. Values as the factory's schema has them.
   template <typename T>
   void set_option(TextRef name, const T& value) const {
@@ -292,6 +304,24 @@ class Optimizer : public Object {
   }
 
  private:
+  template <typename F>
+  ForwardHook add_step_hook(detail::AddHook add, F f) const {
+    const auto call = [](void* self, tn_object* object, const tn_value*, uint32_t, tn_value*,
+                         uint32_t) -> tn_status* {
+      return to_status([&] {
+        F& hook = detail::Held<F>::get(self);
+        if constexpr (std::is_invocable_v<F&>) {
+          hook();
+        } else {
+          static_assert(std::is_invocable_v<F&, Optimizer&>,
+                        "a hook of a step is f(tenon::optim::Optimizer& optimizer) or f()");
+          Optimizer optimizer(Object::borrow(object));
+          hook(optimizer);
+        }
+      });
+    };
+    return detail::add_hook(add, checked(), call, std::move(f));
+  }
   // An Error where "state.3.step", of which rates and corrections are made, is no count.
   static void expect_counts(const NamedTensors& states) {
     for (const auto& [name, tensor] : states) {

@@ -112,6 +112,14 @@ class Scheduler {
     step_ = step;
   }
   int64_t current() const { return step_; }
+  const Optimizer& optimizer() const { return optimizer_; }
+  const Schedule& schedule() const { return schedule_; }
+  // The own rates of the groups, to which the schedule is applied.
+  const std::vector<double>& base_lrs() const { return own_; }
+  // Whether it set this rate, and the group had another one before.
+  bool changed_to(size_t group, double rate) const {
+    return group < last_.size() && last_[group] == rate && own_[group] != rate;
+  }
   // The rate of each group as it is now.
   std::vector<double> get_last_lr() const { return detail::rates_of(optimizer_); }
 
@@ -183,5 +191,39 @@ class Scheduler {
 };
 
 }  // namespace optim
+
+namespace detail {
+
+// One schedule of those that `joined` makes of the schedules of several schedulers, each of which set
+// the rates of the same optimizer when it was made: from the rates that were there before the first.
+template <typename Join>
+optim::Scheduler joined_schedulers(const char* name, const optim::Optimizer& optimizer,
+                                   const std::vector<optim::Scheduler>& schedulers, Join join) {
+  std::vector<optim::Schedule> schedules;
+  for (const optim::Scheduler& scheduler : schedulers) {
+    if (scheduler.optimizer().get() != optimizer.get()) {
+      fail(joined({name, ": schedulers[", std::to_string(schedules.size()),
+                   "] is of another optimizer, expected all to be of one"}));
+    }
+    schedules.push_back(scheduler.schedule());
+  }
+  optim::Schedule schedule = join(std::move(schedules));
+  for (uint32_t group = 0; group < optimizer.n_groups(); ++group) {
+    // The one that was made first began with a rate that no other one set.
+    for (const optim::Scheduler& first : schedulers) {
+      if (group >= first.base_lrs().size()) continue;
+      const double rate = first.base_lrs()[group];
+      bool is_set = false;
+      for (const optim::Scheduler& other : schedulers)
+        is_set = is_set || other.changed_to(group, rate);
+      if (is_set) continue;
+      optimizer.set_group_option(group, "lr", rate);
+      break;
+    }
+  }
+  return {optimizer, std::move(schedule)};
+}
+
+}  // namespace detail
 }  // namespace v0
 }  // namespace tenon

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <concepts>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -98,6 +99,24 @@ inline Scheduler OneCycleLR(const Optimizer& optimizer, Float max_lr,
 inline Scheduler SequentialLR(const Optimizer& optimizer, std::vector<Schedule> schedules,
                               const Ints& milestones) {
   return {optimizer, SequentialLR(std::move(schedules), milestones)};
+}
+// Of the schedulers of this optimizer, from the rates that it had before the first of them was made.
+// They are read once: it is the new one whose step() is called. (Templates, so that {} are schedules.)
+template <typename S = Scheduler>
+Scheduler SequentialLR(const Optimizer& optimizer,
+                       const std::vector<std::type_identity_t<S>>& schedulers,
+                       const Ints& milestones) {
+  return detail::joined_schedulers("SequentialLR", optimizer, schedulers,
+                                   [&](std::vector<Schedule> schedules) {
+                                     return SequentialLR(std::move(schedules), milestones);
+                                   });
+}
+template <typename S = Scheduler>
+Scheduler ChainedScheduler(const std::vector<std::type_identity_t<S>>& schedulers) {
+  if (schedulers.empty()) fail("ChainedScheduler: there are no schedulers, expected at least one");
+  return detail::joined_schedulers(
+      "ChainedScheduler", schedulers[0].optimizer(), schedulers,
+      [](std::vector<Schedule> schedules) { return ChainedScheduler(std::move(schedules)); });
 }
 
 // Where PyTorch has them.
