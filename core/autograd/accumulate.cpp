@@ -137,6 +137,7 @@ void GradKeeper::end() {
 Status Leaf::backward(Tensor* const* grads, Tensor**) { return accumulate(grads[0], false); }
 
 Status Leaf::accumulate(Tensor* grad, bool create_graph) {
+  if (!wanted_.load(std::memory_order_relaxed)) return nullptr;
   SpinLock lock(&lock_);
   note_gradient(this, grad_.get(), /*replaced=*/false);
   if (grad_) {

@@ -56,6 +56,7 @@ Status set_requires_grad(Tensor* t, bool on) {
   if (!on) {
     note_requires_grad(t, false);
     t->flags &= ~uint32_t{TN_TENSOR_REQUIRES_GRAD};
+    if (t->meta != nullptr) leaf_of(t)->set_wanted(false);
     return nullptr;
   }
   if (!is_float(t->dtype)) {
@@ -68,7 +69,7 @@ Status set_requires_grad(Tensor* t, bool on) {
                  "requires_grad: {} was made in inference mode; clone it outside inference mode",
                  tensor_text(t));
   }
-  leaf_of(t);
+  leaf_of(t)->set_wanted(true);
   note_requires_grad(t, true);
   t->flags |= TN_TENSOR_REQUIRES_GRAD;
   return nullptr;

@@ -113,18 +113,18 @@ class OutdatedView final : public Node {
 
 }  // namespace
 
-bool let_view_of_custom_go(Tensor* view) {
+bool let_view_go(Tensor* view) {
   Tensor* base = view->base;
   if (!base->retained_once()) return false;
   if (Counted* history = std::exchange(base->grad_fn, nullptr)) history->release();
   if (view->storage->refs.load(std::memory_order_acquire) != 2) return false;
   std::exchange(view->base, nullptr)->release();
-  view->view_flags &= static_cast<uint16_t>(~kViewOfCustom);
+  view->view_flags &= static_cast<uint16_t>(~(kViewOfCustom | kViewNoGrad));
   return true;
 }
 
 void give_as_view(Tensor* view) {
-  if (!let_view_of_custom_go(view)) view->view_flags |= kViewOfCustom;
+  if (!let_view_go(view)) view->view_flags |= kViewOfCustom;
 }
 
 void refresh_view(Tensor* t) {
@@ -148,7 +148,7 @@ void refresh_view(Tensor* t) {
 
 Status check_writable(const char* what, Tensor* t) {
   if (t == nullptr) return nullptr;
-  if (t->base != nullptr && (t->view_flags & kViewOfCustom) != 0) let_view_of_custom_go(t);
+  if (t->base != nullptr && (t->view_flags & kViewOfCustom) != 0) let_view_go(t);
   if (t->is_leaf() && t->requires_grad()) {
     return error(TN_FAILED_PRECONDITION,
                  "{}: a leaf that requires a gradient ({}) cannot be changed in place; do it "
@@ -173,7 +173,8 @@ Status check_writable(const char* what, Tensor* t) {
                  "(NoGrad), or on a clone",
                  what, tensor_text(t));
   }
-  if ((t->view_flags & kViewNoGrad) != 0) {
+  // Most of those without gradient show what an op made for itself, as the rows of a product.
+  if ((t->view_flags & kViewNoGrad) != 0 && !let_view_go(t)) {
     return error(
         TN_FAILED_PRECONDITION,
         "{}: a view made while gradients were off ({}) cannot be changed in place under gradient",

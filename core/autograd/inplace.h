@@ -15,10 +15,10 @@ void refresh_view(Tensor* t);
 // tensor or its base, they hold aliases from now on. Else node and tensor would own each other, for
 // ever.
 void break_cycles(Tensor* t, Node* node);
-// Whether nobody holds the memory of this view of what a custom function gave but the view itself and
-// its base, of which nobody else has a handle; the base loses its history then, which may have saved
-// what it gave. It is a tensor of its own from here on.
-bool let_view_of_custom_go(Tensor* view);
+// Whether nobody holds the memory of this view, of what a custom function gave or made while gradients were
+// off, but the view itself and its base, of which nobody else has a handle; the base loses its history then,
+// which may have saved what it gave. It is a tensor of its own from here on.
+bool let_view_go(Tensor* view);
 // For a result that is a view, and about to get a history of its own: of what its function made and
 // dropped it is a tensor of its own.
 void give_as_view(Tensor* view);

@@ -137,9 +137,12 @@ class Leaf final : public Node {
   Status accumulate(Tensor* grad, bool create_graph);
   TensorRef grad() const;
   void set_grad(TensorRef grad);
+  // A tensor that asks for no gradient any more gets none of graphs that were made before.
+  void set_wanted(bool wanted) { wanted_.store(wanted, std::memory_order_relaxed); }
 
  private:
   mutable std::atomic_flag lock_;
+  std::atomic<bool> wanted_{true};
   TensorRef grad_;
 };
 

@@ -94,7 +94,7 @@ std::vector<uint8_t> used_operands(const Graph& graph, std::span<const NodeId> r
 // Reads the forward's outputs instead of computing them again, where that spares an input: exp's
 // gradient is g * out. Outputs that are operands or constants stay. One that is written in place is
 // read only where it spares every input: later writes to it refuse the gradient, which a copy of
-// the input does not.
+// the input does not. A quotient is computed again: as in PyTorch, it may be written in place.
 void use_outputs(const Formula& formula, uint64_t wanted, Graph* graph,
                  std::vector<NodeId>* roots) {
   const std::vector<uint64_t> reach = reaches(formula);
@@ -102,7 +102,8 @@ void use_outputs(const Formula& formula, uint64_t wanted, Graph* graph,
   Graph replaced;
   const std::vector<NodeId> candidate = copy_into(*graph, *roots, &replaced, [&](NodeId id) {
     for (uint32_t i = 0; i < formula.outputs.size(); ++i) {
-      const bool is_read = formula.outputs[i] == id && (*graph)[id].n_args != 0;
+      const bool is_read =
+          formula.outputs[i] == id && (*graph)[id].n_args != 0 && (*graph)[id].op != TN_I_DIV;
       if (!is_read || (reach[id] & wanted) == 0) continue;
       return replaced.operand(
           static_cast<uint32_t>(formula.n_operands + formula.outputs.size() + i));

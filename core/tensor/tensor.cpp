@@ -1,5 +1,7 @@
 #include "tensor/tensor.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace tenon {
@@ -10,7 +12,10 @@ bool row_major(std::span<const int64_t> sizes, const int64_t* strides) {
   for (size_t d = sizes.size(); d-- > 0;) {
     if (sizes[d] == 0) return true;
     if (sizes[d] != 1) {
-      if (strides[d] != expected) return false;
+      if (strides[d] != expected) {  // which says nothing where there are no elements
+        const auto first = sizes.first(d);
+        return std::find(first.begin(), first.end(), 0) != first.end();
+      }
       expected *= sizes[d];
     }
   }

@@ -26,15 +26,15 @@ void add_running_values(Object& self, int64_t num_features) {
 void define_batch_norm(int64_t n) {
   const std::string schema = "BatchNorm" + std::to_string(n) +
                              "d(int num_features, float eps=1e-5, float? momentum=0.1, bool "
-                             "affine=True, bool track_running_stats=True)";
+                             "affine=True, bool track_running_stats=True, bool bias=True)";
   layer(schema.c_str(),
         "x [n, num_features, ..], normalized for each channel: in training by the batch, else by "
         "running values, which follow the batches by momentum, or as means of all where it is "
         "None. weight is 1 and bias 0 at first. Ioffe & Szegedy, arXiv:1502.03167.",
         [n](Object& self, int64_t num_features, double eps, std::optional<double> momentum,
-            bool affine, bool track_running_stats) {
+            bool affine, bool track_running_stats, bool bias) {
           expect_positive("num_features", num_features);
-          add_affine(self, num_features, affine, affine);
+          add_affine(self, num_features, affine, affine && bias);
           if (track_running_stats) add_running_values(self, num_features);
           self.method(kOfTensor, [=](Object& self, Tensor x) {
             if (x.dim() != n + 2 && !(n == 1 && x.dim() == 2)) {
@@ -55,7 +55,7 @@ void define_batch_norm(int64_t n) {
             const Tensor y = batch_norm(
                 x, own_mean, own_var, self.tensor("weight"), self.tensor("bias"),
                 {.training = by_batch, .momentum = is_mean ? 1 : momentum.value_or(0), .eps = eps});
-            if (is_mean) {
+            if (is_mean && x.numel() > 0) {  // a batch without elements has no values
               const Tensor step =
                   reciprocal((count + 1).to(mean.dtype() == float64 ? float64 : float32));
               lerp_(mean, own_mean, step);
@@ -73,14 +73,14 @@ void define_batch_norm(int64_t n) {
 void define_instance_norm(int64_t n) {
   const std::string schema = "InstanceNorm" + std::to_string(n) +
                              "d(int num_features, float eps=1e-5, float momentum=0.1, bool "
-                             "affine=False, bool track_running_stats=False)";
+                             "affine=False, bool track_running_stats=False, bool bias=True)";
   layer(schema.c_str(),
         "x [n, num_features, ..], or without n, normalized for each sample and channel, or by "
         "running values in evaluation where they are tracked. Ulyanov et al., arXiv:1607.08022.",
         [n](Object& self, int64_t num_features, double eps, double momentum, bool affine,
-            bool track_running_stats) {
+            bool track_running_stats, bool bias) {
           expect_positive("num_features", num_features);
-          add_affine(self, num_features, affine, affine);
+          add_affine(self, num_features, affine, affine && bias);
           if (track_running_stats) add_running_values(self, num_features);
           self.method(kOfTensor, [=](Object& self, Tensor x) {
             if (x.dim() != n + 1 && x.dim() != n + 2) {
@@ -157,21 +157,24 @@ void add_norm_layers() {
           return layer_norm(x, shape, self.tensor("weight"), self.tensor("bias"), eps);
         });
       });
-  layer("GroupNorm(int num_groups, int num_channels, float eps=1e-5, bool affine=True)",
-        "x [n, num_channels, ..], normalized over num_groups groups of channels, times weight, 1 "
-        "at first, plus bias, 0 at first. Wu & He, arXiv:1803.08494.",
-        [](Object& self, int64_t num_groups, int64_t num_channels, double eps, bool affine) {
-          expect_positive("num_groups", num_groups);
-          expect_positive("num_channels", num_channels);
-          if (num_channels % num_groups != 0) {
-            fail("num_channels is " + std::to_string(num_channels) +
-                 ", expected it divisible by num_groups, " + std::to_string(num_groups));
-          }
-          add_affine(self, num_channels, affine, affine);
-          self.method(kOfTensor, [=](Object& self, Tensor x) {
-            return group_norm(x, num_groups, self.tensor("weight"), self.tensor("bias"), eps);
-          });
+  layer(
+      "GroupNorm(int num_groups, int num_channels, float eps=1e-5, bool affine=True, bool "
+      "bias=True)",
+      "x [n, num_channels, ..], normalized over num_groups groups of channels, times weight, 1 "
+      "at first, plus bias, 0 at first. Wu & He, arXiv:1803.08494.",
+      [](Object& self, int64_t num_groups, int64_t num_channels, double eps, bool affine,
+         bool bias) {
+        expect_positive("num_groups", num_groups);
+        expect_positive("num_channels", num_channels);
+        if (num_channels % num_groups != 0) {
+          fail("num_channels is " + std::to_string(num_channels) +
+               ", expected it divisible by num_groups, " + std::to_string(num_groups));
+        }
+        add_affine(self, num_channels, affine, affine && bias);
+        self.method(kOfTensor, [=](Object& self, Tensor x) {
+          return group_norm(x, num_groups, self.tensor("weight"), self.tensor("bias"), eps);
         });
+      });
   layer("LocalResponseNorm(int size, float alpha=1e-4, float beta=0.75, float k=1)",
         "x [n, channels, ..] / (k + alpha * m)^beta, where m is the mean of x * x over size "
         "neighbouring channels. Krizhevsky et al., 2012.",

@@ -17,6 +17,12 @@ std::vector<int64_t> both_sides(Ints padding, int64_t n) {
 
 void add_forward(Object& self, int64_t n, Ints padding, const char* mode, double value) {
   self.method(kOfTensor, [=, list = both_sides(padding, n)](Tensor x) {
+    // A constant needs no more than the dimensions that it is put around.
+    if (mode == std::string_view("constant")) {
+      if (x.dim() >= n) return pad(x, list, mode, value);
+      fail("x has " + std::to_string(x.dim()) + " dimensions, expected at least " +
+           std::to_string(n));
+    }
     if (x.dim() != n + 1 && x.dim() != n + 2) {
       fail("x has " + std::to_string(x.dim()) + " dimensions, expected " + std::to_string(n + 1) +
            " or " + std::to_string(n + 2));

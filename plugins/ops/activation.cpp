@@ -8,16 +8,12 @@ namespace {
 
 constexpr const char* kHardtanh =
     "clamp(x, min_val, max_val)\n"
-    "dx = where(out <= min_val or out >= max_val, 0, g)";
-// Keeps a copy of x: as in PyTorch, its output may be written.
-constexpr const char* kHardtanhInto =
-    "clamp(x, min_val, max_val)\n"
     "dx = where(x <= min_val or x >= max_val, 0, g)";
 constexpr const char* kThreshold = "where(x <= threshold, value, x)";
 constinit ExpressionRef hardtanh_of{"hardtanh(Tensor x, number min_val, number max_val) -> Tensor",
                                     kHardtanh};
 constinit ExpressionRef hardtanh_into{
-    "hardtanh_(Tensor(a!) x, number min_val, number max_val) -> Tensor(a!)", kHardtanhInto};
+    "hardtanh_(Tensor(a!) x, number min_val, number max_val) -> Tensor(a!)", kHardtanh};
 constinit ExpressionRef threshold_of{
     "_threshold(Tensor x, number threshold, number value) -> Tensor", kThreshold};
 constinit ExpressionRef threshold_into{
@@ -100,7 +96,7 @@ void rectifiers() {
       .doc("max(x, 0).")
       .method()
       .inplace();
-  op("relu6(Tensor x) -> Tensor", "clamp(x, 0, 6)\n dx = where(out <= 0 or out >= 6, 0, g)")
+  op("relu6(Tensor x) -> Tensor", "clamp(x, 0, 6)\n dx = where(x <= 0 or x >= 6, 0, g)")
       .doc("min(max(x, 0), 6). Howard et al., arXiv:1704.04861.");
   op("relu6_(Tensor(a!) x) -> Tensor(a!)", "clamp(x, 0, 6)\n dx = where(x <= 0 or x >= 6, 0, g)")
       .doc("min(max(x, 0), 6), written to x.");

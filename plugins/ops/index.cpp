@@ -28,6 +28,7 @@ std::vector<int64_t> broadcast(const char* op, std::span<const int64_t> a,
 // which rows the indices pick.
 struct Picked {
   Tensor x;                        // with the dimensions that masks without any have added
+  std::vector<Tensor> list;        // the index of each dimension, null where all of it is taken
   std::vector<int64_t> order;      // x's dimensions: the indexed ones, then the others
   std::vector<int64_t> sizes;      // of x in that order
   std::vector<int64_t> broadcast;  // sizes of the indices
@@ -96,7 +97,8 @@ std::vector<Tensor> index_list(const char* op, Tensor& x, Tensors indices) {
 Picked picked(const char* op, const Tensor& given, Tensors indices) {
   Picked p;
   p.x = given;
-  std::vector<Tensor> list = index_list(op, p.x, indices);
+  p.list = index_list(op, p.x, indices);
+  const std::vector<Tensor>& list = p.list;
   const Tensor& x = p.x;
   bool adjacent = true;
   for (int64_t d = 0; d < x.dim(); ++d) {
@@ -135,6 +137,28 @@ Picked picked(const char* op, const Tensor& given, Tensors indices) {
   p.flat = prim::expand(prim::reshape(p.flat, {n, 1}), {n, p.row});
   return p;
 }
+// f(), whose kernels refuse places of rows: what is said is the index that was given.
+template <typename F>
+Tensor with_indices_named(const char* op, const Picked& p, F f) {
+  try {
+    return f();
+  } catch (const Error&) {
+    for (size_t d = 0; d < p.list.size(); ++d) {
+      const Tensor& index = p.list[d];
+      if (!index.defined() || !index.device().is_cpu()) continue;
+      const int64_t size = p.x.size(int64_t(d));
+      const std::vector<int64_t> values = index.to_vector<int64_t>();
+      const auto wrong =
+          std::ranges::find_if(values, [=](int64_t i) { return i < -size || i >= size; });
+      if (wrong == values.end()) continue;
+      fail(std::string(op) + ": index " + std::to_string(*wrong) + " (element " +
+           std::to_string(wrong - values.begin()) + " of the index of dimension " +
+           std::to_string(d) + ") is out of range for dimension " + std::to_string(d) +
+           " of size " + std::to_string(size));
+    }
+    throw;
+  }
+}
 Tensor as_rows(const Picked& p) {
   return prim::reshape(prim::permute(p.x, p.order), {p.rows, p.row});
 }
@@ -152,7 +176,8 @@ Tensor indexed(const Tensor& x, Tensors indices) {
     sizes[size_t(p.along)] = p.places.size(0);
     return prim::gather(x, p.along, prim::expand(p.line(), sizes));
   }
-  Tensor chosen = prim::gather(as_rows(p), 0, p.flat);
+  const Tensor chosen =
+      with_indices_named("index", p, [&] { return prim::gather(as_rows(p), 0, p.flat); });
   return row_major(prim::permute(prim::reshape(chosen, p.chosen), p.result));
 }
 
@@ -220,13 +245,15 @@ Tensor put(const char* op, const Tensor& x, Tensors indices, Tensor values, bool
          sizes_text(sizes));
   }
   values = prim::expand(values, sizes);
-  if (in_place && put_into(p, x, values, accumulate)) return x;
-  Tensor src = prim::permute(values, inverse(p.result));
-  src = prim::reshape(src, {p.flat.size(0), p.row});
-  Tensor y = prim::scatter(as_rows(p), 0, p.flat, src, accumulate);
-  y = row_major(prim::permute(prim::reshape(y, p.sizes), inverse(p.order)));
-  if (p.x.dim() != x.dim()) y = prim::reshape(y, x.sizes());
-  return in_place ? x.copy_(y) : y;
+  return with_indices_named(op, p, [&] {
+    if (in_place && put_into(p, x, values, accumulate)) return x;
+    Tensor src = prim::permute(values, inverse(p.result));
+    src = prim::reshape(src, {p.flat.size(0), p.row});
+    Tensor y = prim::scatter(as_rows(p), 0, p.flat, src, accumulate);
+    y = row_major(prim::permute(prim::reshape(y, p.sizes), inverse(p.order)));
+    if (p.x.dim() != x.dim()) y = prim::reshape(y, x.sizes());
+    return in_place ? x.copy_(y) : y;
+  });
 }
 
 Tensor selected(const Tensor& x, int64_t dim, const Tensor& given) {
@@ -268,6 +295,9 @@ Tensor scattered(const char* op, const Tensor& x, int64_t dim, const Tensor& ind
         prim::reshape(scattered(op, as_line(x), dim, as_line(index), as_line(src), add), x.sizes());
     return in_place ? x.copy_(y) : y;
   }
+  // Nothing is written where there is no index, whatever the sizes are.
+  if (index.numel() == 0 && (index.dim() != x.dim() || src.dim() != x.dim()))
+    return in_place ? x : prim::copy(x);
   bool fits = src.dim() == index.dim();
   for (int64_t d = 0; fits && d < index.dim(); ++d) fits = index.size(d) <= src.size(d);
   if (!fits && index.numel() > 0) {

@@ -27,15 +27,21 @@ void expect_no_negative(const char* op, const Tensor& var) {
     fail(std::string(op) + ": an element of var is negative, expected 0 or more");
 }
 
-// A variance for each element, or for each row of the last dimension.
+// A variance for each element, for each row of the last dimension, or for all along one dimension.
 Tensor variance_for(const char* op, const Tensor& input, const Tensor& var) {
   if (sizes_of(var) == sizes_of(input) || var.dim() == 0) return var;
   const Sizes rows = input.dim() > 0 ? first_sizes(input, input.dim() - 1) : Sizes();
   if (sizes_of(var) == rows) return unsqueeze(var, -1);
-  if (sizes_of(var) == joined_sizes({rows, {1}})) return var;
+  int apart = 0;
+  bool fits = var.dim() == input.dim();
+  for (int64_t d = 0; fits && d < var.dim(); ++d) {
+    if (var.size(d) == input.size(d)) continue;
+    fits = var.size(d) == 1 && ++apart == 1;
+  }
+  if (fits) return var;
   fail(std::string(op) + ": var is " + sizes_text(var.sizes()) + ", input is " +
        sizes_text(input.sizes()) +
-       "; expected the same sizes, or without the last one, or with 1 there");
+       "; expected the same sizes, or without the last one, or with 1 for one of them");
 }
 
 }  // namespace

@@ -263,7 +263,13 @@ Tensor cross_entropy_of(Tensor input, Tensor target, Tensor weight, int64_t igno
   const auto [kind, probabilities] =
       check_cross_entropy(input, target, weight, reduction, label_smoothing);
   Tensor logs = log_softmax(input, class_dim(input));
-  if (probabilities) return entropy_of_probabilities(logs, target, weight, kind, label_smoothing);
+  if (probabilities) {
+    if (ignore_index >= 0) {
+      fail("cross_entropy: ignore_index is " + std::to_string(ignore_index) +
+           ", and target has probabilities, of which none is ignored");
+    }
+    return entropy_of_probabilities(logs, target, weight, kind, label_smoothing);
+  }
   return nll(logs, target, weight, ignore_index, kind, label_smoothing);
 }
 

@@ -82,8 +82,10 @@ Tensor copied_to(const char* op, const Tensor& x, int64_t dim, const Tensor& ind
     const Tensor one = copied_to(op, prim::reshape(x, {1}), 0, index, prim::reshape(source, {-1}));
     return in_place ? x.copy_(prim::reshape(one, {})) : prim::reshape(one, {});
   }
-  const Tensor at = index_along(op, x, d, index, source);
-  return scatter_by(in_place, x, d, at, source, false);
+  // One number is written to one place of a line.
+  const Tensor parts = source.dim() == 0 && x.dim() == 1 ? prim::reshape(source, {1}) : source;
+  const Tensor at = index_along(op, x, d, index, parts);
+  return scatter_by(in_place, x, d, at, parts, false);
 }
 
 Tensor filled_at(const char* op, const Operand& x_or_number, int64_t dim, const Operand& index_of,

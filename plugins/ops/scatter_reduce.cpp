@@ -119,6 +119,12 @@ std::tuple<Tensor, Tensor, Tensor> extreme_gradient(const Vjp& g, const Tensor& 
 Tensor scattered(const char* op, Fold fold, const Tensor& x, int64_t dim, const Tensor& index,
                  const Tensor& src, bool include_self) {
   const int64_t d = wrap_dim(op, dim, x.dim());
+  if (index.numel() == 0 && (index.dim() != x.dim() || src.dim() != x.dim())) return prim::copy(x);
+  // Of bools a sum is whether one is true, a product whether all are.
+  if (x.dtype() == bool_ && src.dtype() == bool_ && fold != Fold::mean) {
+    return ne(
+        scattered(op, fold, as_dtype(x, int64), dim, index, as_dtype(src, int64), include_self), 0);
+  }
   if (x.dtype() == bool_) fail(std::string(op) + ": x is bool, expected a number");
   if (x.dim() == 0) {
     const Tensor one = scattered(op, fold, prim::reshape(x, {1}), 0, prim::reshape(index, {-1}),

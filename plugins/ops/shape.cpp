@@ -422,7 +422,8 @@ void pieces_and_grids() {
       .doc("Views side by side along dim, of length elements each; the last may be shorter.")
       .method()
       .meaning([](Tensor x, int64_t length, int64_t dim) {
-        if (length <= 0) {
+        const bool is_of_nothing = length == 0 && x.size(wrap_dim("split", dim, x.dim())) == 0;
+        if (length <= 0 && !is_of_nothing) {
           fail("split: length is " + std::to_string(length) + ", at least 1 is needed");
         }
         return split_evenly("split", x, length, dim);

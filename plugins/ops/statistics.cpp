@@ -73,6 +73,10 @@ Tensor count_of_nan(const Line& line) {
 std::tuple<Tensor, Tensor> median_of(const char* op, const Tensor& x, optional<int64_t> dim,
                                      bool keepdim, const ExpressionRef& place) {
   const Line line = line_of(op, x, dim);
+  if (!dim && line.n == 0 && x.dtype().is_float()) {
+    const Sizes sizes = folded_sizes(x, line, dim, keepdim);
+    return {prim::fill(sizes, NAN, x.dtype(), x.device()), spread(sizes, 0, int64, x.device())};
+  }
   expect_elements(op, x, line);
   const Tensor rank = prim::elementwise(place, count_of_nan(line), line.n);
   return chosen_at(x, line, dim, places_of(line, rank), keepdim);
@@ -140,7 +144,8 @@ void medians() {
       .method()
       .doc(
           "The value in the middle along dim, of two the lower, and its index (int64); of all "
-          "elements, with a flat index, where dim is None. NaN where there is one. The gradient "
+          "elements, with a flat index, where dim is None. NaN where there is one, or nothing. The "
+          "gradient "
           "goes to the element at the index.")
       .amp(Amp::widest)
       .keeps_halves()

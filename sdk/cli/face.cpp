@@ -121,6 +121,7 @@ std::string FaceWriter::type(const FaceEntry& entry, const FaceArgument& argumen
   if (t.starts_with("int[]")) return prefix_ + "Ints";
   if (t.starts_with("float[]")) return prefix_ + "Floats";
   if (t == "str") return prefix_ + "TextRef";
+  if (t == "bool") return prefix_ + "Bool";
   if (t == "object[]") return "const std::vector<" + prefix_ + "Object>&";
   if (t.starts_with("object")) return "const " + prefix_ + "Object&";
   return member(entry, argument);
@@ -376,18 +377,10 @@ std::string FaceWriter::by_place(const FaceEntry& entry) const {
     deduced += "1";
   std::vector<std::string> list = {"const " + deduced + "& " + arguments[first].name}, values;
   if (first > 0) list.insert(list.begin(), parameters(entry, 0, first, false));
-  for (size_t i = first + 1; i < arguments.size(); ++i) {
-    // A Bool takes no number, which would be one that stands a place too far.
-    const bool is_bool = arguments[i].type == "bool";
-    list.push_back((is_bool ? prefix_ + "B" : "") +
-                   parameter(entry, i, true).substr(is_bool ? 1 : 0));
-  }
+  for (size_t i = first + 1; i < arguments.size(); ++i) list.push_back(parameter(entry, i, true));
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& name = arguments[i].name;
-    const bool is_bool = i > first && arguments[i].type == "bool";
-    values.push_back(i == first ? its_type + "(" + name + ")"
-                     : is_bool  ? "bool(" + name + ")"
-                                : name);
+    values.push_back(i == first ? its_type + "(" + name + ")" : name);
   }
   const char* indent = entry.kind == FaceEntry::Kind::optimizer ? "  " : "";
   return fmt::format("{}template <{}detail::Placed<{}> {}>\n", indent, prefix_, its_type, deduced) +

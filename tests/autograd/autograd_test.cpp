@@ -415,4 +415,19 @@ TEST(Inplace, OnAViewHasSecondGradients) {
   }
 }
 
+// As in PyTorch: also of graphs that were made before.
+TEST(Autograd, ALeafThatAsksNoMoreGetsNothing) {
+  const Tensor x = tn::ones({1}).requires_grad_(), w = tn::ones({1}).requires_grad_();
+  const Tensor y = x * w;
+  x.requires_grad_(false);
+  y.backward();
+  EXPECT_FALSE(x.grad().defined());
+  expect_near(w.grad(), {1});
+  x.requires_grad_();
+  (x * 2).backward();
+  expect_near(x.grad(), {2});
+  tn::autograd::backward({x * 2, x * 3}, {tn::ones({1}), tn::full({1}, 10.0)});
+  expect_near(x.grad(), {34});
+}
+
 }  // namespace

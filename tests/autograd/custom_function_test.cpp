@@ -240,4 +240,97 @@ TEST(CustomFunction, AnOptionalTensorIsLeftOutOrNone) {
   expect_near(tn::grad(Linear::apply(x, weight, bias).sum(), bias), {2, 2, 2, 2});
 }
 
+struct Marked : tn::Function<Marked> {
+  static std::tuple<Tensor, Tensor, Tensor> forward(Context& context, Tensor x, bool materialize) {
+    const Tensor twice = x * 2.0, thrice = x * 3.0;
+    context.mark_non_differentiable({thrice, x});
+    context.set_materialize_grads(materialize);
+    return {thrice, twice, x};
+  }
+  static Tensor backward(Context&, Tensor thrice, Tensor twice, Tensor same) {
+    seen = {thrice, twice, same};
+    return twice.defined() ? twice * 2.0 : Tensor();
+  }
+  static inline std::vector<Tensor> seen;
+};
+// As PyTorch 2.15, which gives backward zeros for what is marked, or None.
+TEST(CustomFunction, OutputsThatAreMarkedNeedNoGradient) {
+  load_all();
+  const Tensor x = leaf({1, 2});
+  for (const bool materialize : {true, false}) {
+    const auto [thrice, twice, same] = Marked::apply(x, materialize);
+    EXPECT_FALSE(thrice.requires_grad());
+    EXPECT_FALSE(same.requires_grad());
+    EXPECT_TRUE(twice.requires_grad());
+    EXPECT_TRUE(x.requires_grad());
+    expect_near(thrice, {3, 6});
+    expect_near(same, {1, 2});
+    expect_near(tn::grad((twice * same).sum(), x), {2, 4});
+    expect_near(Marked::seen.at(1), {1, 2});
+    for (const size_t i : {0, 2}) {
+      EXPECT_EQ(Marked::seen.at(i).defined(), materialize);
+      if (materialize) expect_near(Marked::seen[i], {0, 0});
+    }
+  }
+  Marked::seen.clear();
+}
+
+struct AllMarked : tn::Function<AllMarked> {
+  static Tensor forward(Context& context, Tensor x) {
+    const Tensor y = x * 2.0;
+    context.mark_non_differentiable({y});
+    return y;
+  }
+  static Tensor backward(Context&, Tensor g) { return g; }
+};
+struct TwoParts : tn::Function<TwoParts> {
+  static std::vector<Tensor> forward(Context& context, Tensor x, bool materialize) {
+    context.set_materialize_grads(materialize);
+    return {x * 2.0, x * 3.0};
+  }
+  static Tensor backward(Context&, Tensor a, Tensor b) {
+    came = {a.defined(), b.defined()};
+    return b * 3.0;
+  }
+  static inline std::vector<bool> came;
+};
+TEST(CustomFunction, GivesNoneForOutputsWithoutAGradientWhereItIsToldTo) {
+  load_all();
+  const Tensor x = leaf({1, 2}), y = AllMarked::apply(x);
+  EXPECT_FALSE(y.requires_grad());
+  EXPECT_TRUE(y.is_leaf());
+  for (const bool materialize : {true, false}) {
+    expect_near(tn::grad(TwoParts::apply(x, materialize)[1].sum(), x), {3, 3});
+    EXPECT_EQ(TwoParts::came, (std::vector<bool>{materialize, true}));
+  }
+}
+
+struct Many : tn::Function<Many> {
+  static Tensor forward(Context&, Tensor x, double k, Tensor y) { return x * k + y; }
+  static std::vector<Tensor> backward(Context&, Tensor g) {
+    std::vector<Tensor> all;
+    for (const bool is_given : gives) all.push_back(is_given ? g : Tensor());
+    return all;
+  }
+  static inline std::vector<bool> gives;
+};
+// PyTorch 2.15 passes over None behind the last argument too, and refuses the others.
+TEST(CustomFunction, BackwardMayGiveNoneBehindTheLastArgument) {
+  load_all();
+  const Tensor x = leaf({1, 2}), y = leaf({3, 4});
+  const auto run = [&](std::vector<bool> gives) {
+    Many::gives = std::move(gives);
+    return tn::grad({Many::apply(x, 2.0, y).sum()}, {x, y});
+  };
+  for (const auto& gives : {std::vector<bool>{1, 1}, {1, 0, 1}, {1, 0, 1, 0}, {1, 0, 1, 0, 0}}) {
+    const std::vector<Tensor> grads = run(gives);
+    expect_near(grads[0], {1, 1});
+    expect_near(grads[1], {1, 1});
+  }
+  expect_error([&] { run({1, 0, 1, 1}); }, "Many: backward gives 4 gradients for 2 tensors");
+  expect_error([&] { run({1, 0, 1, 0, 1}); }, "Many: backward gives 5 gradients for 2 tensors");
+  expect_error([&] { run({1}); }, "Many: backward gives 1 gradients for 2 tensors");
+  expect_error([&] { run({1, 1, 1, 0}); }, "for an argument of forward that is no tensor");
+}
+
 }  // namespace

@@ -362,4 +362,56 @@ TEST(InPlace, VersionsCountInEveryMode) {
   expect_error([&] { z.sum().backward(); }, "changed in place");
 }
 
+// An embedding that is frozen, and what is added to it.
+TEST(InPlace, WhatOpsMakeWithoutGradientIsWritten) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor w = tn::ones({1}, {.device = d}).requires_grad_();
+    const Tensor x = tn::ones({2, 3, 3}, {.device = d}), m = tn::ones({3, 3}, {.device = d});
+    const Tensor index = tn::tensor({0, 1}, tn::int64, d);
+    TensorList results;
+    {
+      const tn::NoGrad guard;
+      results = {tn::embedding(m, index),    tn::matmul(x, m),    tn::mv(m, m[0]),
+                 tn::logsumexp(x, -1),       x.repeat({2, 1, 1}), tn::einsum("bij,jk->bik", {x, m}),
+                 std::get<0>(tn::max(x, 1)), tn::group_norm(x, 1)};
+    }
+    for (const Tensor& y : results) {
+      w.zero_grad();
+      Tensor sum = y;
+      sum += w;
+      sum.sum().backward();
+      expect_near(w.grad(), {double(y.numel())});
+    }
+    // A view of what somebody else sees stays outside of the graph.
+    Tensor view;
+    {
+      const tn::NoGrad guard;
+      view = m[0];
+    }
+    expect_error([&] { view += w; }, "a view made while gradients were off");
+  }
+}
+
+// A quotient and what cuts off read no output of theirs, so it may be written.
+TEST(InPlace, OnQuotients) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = tn::ones({3}, {.device = d}).requires_grad_();
+    Tensor y = x / x.sum();
+    y[0] = 0.0;
+    y.sum().backward();
+    expect_near(x.grad(), {-2.0 / 9, 1.0 / 9, 1.0 / 9});
+    for (const auto& f :
+         {+[](const Tensor& t) { return 2 / t; }, +[](const Tensor& t) { return tn::relu6(t); },
+          +[](const Tensor& t) { return tn::hardtanh(t, -2, 2); }}) {
+      const Tensor z = f(x);
+      z *= 2;
+      EXPECT_NO_THROW(z.sum().backward());
+    }
+    gradcheck([](const TensorList& in) { return in[0] / in[1]; },
+              {sample({2, 3}, d), sample({3}, d) + 3.0});
+  }
+}
+
 }  // namespace

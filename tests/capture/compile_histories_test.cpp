@@ -6,7 +6,7 @@ namespace {
 
 Tensor ones() { return tn::ones({3}); }
 Tensor weight() { return tn::tensor({1.0, 2.0, 3.0}).requires_grad_(); }
-std::string gradient_text(const Tensor& t) { return text(t.grad()); }
+std::string text_of_gradient(const Tensor& t) { return text(t.grad()); }
 std::string asks(const Tensor& t) { return flag("asks", t.requires_grad()); }
 // What f gives, or what it says.
 template <typename F>
@@ -30,7 +30,7 @@ TEST(CompileHistories, ATensorThatItHoldsGetsOneInside) {
       });
       for (int i = 0; i < 4; ++i) f(ones());
       held.sum().backward();
-      seen.push_back(gradient_text(w));
+      seen.push_back(text_of_gradient(w));
       return seen;
     });
   }
@@ -45,7 +45,7 @@ TEST(CompileHistories, ATensorThatItHoldsGetsOneInside) {
     });
     for (int i = 0; i < 5; ++i) {
       f(ones());
-      seen.push_back(gradient_text(w));
+      seen.push_back(text_of_gradient(w));
     }
     return seen;
   });
@@ -85,7 +85,7 @@ TEST(CompileHistories, ATensorThatItHoldsGetsOneBesideIt) {
     for (int i = 0; i < 4; ++i) {
       if (i == 2) held.copy_(w * w);
       f(ones());
-      seen.push_back(gradient_text(w));
+      seen.push_back(text_of_gradient(w));
     }
     return seen;
   });
@@ -101,7 +101,7 @@ TEST(CompileHistories, ATensorThatItHoldsGetsOneBesideIt) {
       f(ones());
     }
     held.sum().backward();
-    seen.push_back(gradient_text(w));
+    seen.push_back(text_of_gradient(w));
     return seen;
   });
 }
@@ -155,7 +155,7 @@ TEST(CompileHistories, AnArgumentGetsOneInside) {
         f(x);
         seen.push_back(asks(x) + flag(" leaf", x.is_leaf()));
         base.sum().backward();
-        seen.push_back(gradient_text(w));
+        seen.push_back(text_of_gradient(w));
       }
       return seen;
     });
@@ -171,7 +171,7 @@ TEST(CompileHistories, AnArgumentGetsOneInside) {
       const Tensor x = tn::tensor({1.0, 2.0, 3.0});
       f(x);
       (x * x).sum().backward();
-      seen.push_back(gradient_text(x));
+      seen.push_back(text_of_gradient(x));
     }
     return seen;
   });
@@ -187,7 +187,7 @@ TEST(CompileHistories, WhatIsSavedOfAnArgumentIsCheckedWhenItWasWritten) {
       tn::mul_(x, 100);
       seen.push_back(outcome([&] {
         y.backward();
-        return gradient_text(w);
+        return text_of_gradient(w);
       }));
     }
     return seen;
@@ -205,7 +205,7 @@ TEST(CompileHistories, WhatIsSavedOfAnArgumentIsCheckedWhenItWasWritten) {
     tn::mul_(x, 100);
     seen.push_back(outcome([&] {
       loss.backward();
-      return gradient_text(w);
+      return text_of_gradient(w);
     }));
     return seen;
   });
@@ -257,7 +257,7 @@ TEST(CompileHistories, ArgumentsOfOneMemory) {
         begin();
         const Tensor x = tn::ones({2, 3}), y = f(x, x.select(0, 0));
         if (y.requires_grad()) y.backward();
-        return asks(y) + gradient_text(w);
+        return asks(y) + text_of_gradient(w);
       });
   // The same tensor twice, a tensor and its view, and one view twice: written in turn.
   const Pair in_turn = [&](Tensor a, Tensor b) {
@@ -272,7 +272,7 @@ TEST(CompileHistories, ArgumentsOfOneMemory) {
       const Tensor x = tn::ones({2, 3}), v = x.select(0, 0);
       kind == 0 ? f(x, x) : kind == 1 ? f(x, v) : f(v, x.select(0, 0));
       x.sum().backward();
-      return gradient_text(w);
+      return text_of_gradient(w);
     });
   }
   expect_same_pair(
@@ -286,7 +286,7 @@ TEST(CompileHistories, ArgumentsOfOneMemory) {
         const Tensor x = tn::ones({2, 3});
         f(x.select(0, 0), x.select(0, 0));
         x.sum().backward();
-        return gradient_text(w) + gradient_text(u);
+        return text_of_gradient(w) + text_of_gradient(u);
       });
   // A view twice with a history; another argument that is written without one.
   expect_same_pair(
@@ -301,9 +301,9 @@ TEST(CompileHistories, ArgumentsOfOneMemory) {
         const Tensor base = tn::ones({2, 3}), z = ones(), loss = (u * z).sum();
         f(base.select(0, 0), z);
         base.sum().backward();
-        return gradient_text(w) + text(z) + outcome([&] {
+        return text_of_gradient(w) + text(z) + outcome([&] {
                  loss.backward();
-                 return gradient_text(u);
+                 return text_of_gradient(u);
                });
       });
 }
@@ -331,7 +331,7 @@ TEST(CompileHistories, ResultsOverAnArgumentHaveTheirOwn) {
                        const Tensor x = ones(), y = f(x, Tensor());
                        const Tensor z = y.defined() ? y : x;
                        (z * 2).sum().backward();
-                       return asks(z) + gradient_text(w) + gradient_text(z);
+                       return asks(z) + text_of_gradient(w) + text_of_gradient(z);
                      });
   }
 }
@@ -388,7 +388,7 @@ TEST(CompileHistories, GradientsOfArgumentsAndOfWhatItHolds) {
     for (int i = 0; i < 3; ++i) {
       const Tensor x = ones();
       f(x);
-      seen.push_back(gradient_text(x));
+      seen.push_back(text_of_gradient(x));
     }
     return seen;
   });

@@ -210,4 +210,66 @@ TEST(GradScaler, RefusesWhatComesTwiceOrTooLate) {
   scaler.unscale_(sgd);  // of a new iteration
 }
 
+// The values are PyTorch 2.15's.
+TEST(GradScaler, TakesANewScaleAndOtherFactors) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    Tensor p = tn::ones({1}, {}, d).requires_grad_();
+    auto sgd = tn::optim::SGD({p}, {.lr = 1});
+    tn::GradScaler scaler({.init_scale = 4, .growth_interval = 2});
+    const std::vector<Tensor> scaled =
+        scaler.scale({tn::tensor({1.f, 2.f}, d), tn::tensor(3.f, d)});
+    expect_near(scaled[0], {4, 8});
+    expect_near(scaled[1], {12});
+    const auto step = [&](double factor) {
+      sgd.zero_grad();
+      scaler.scale(p.sum() * factor).backward();
+      scaler.step(sgd);
+    };
+    using State = tn::GradScaler::State;
+    step(1);
+    scaler.update(16.0);
+    EXPECT_EQ(scaler.state(), (State{16, 0}));
+    expect_near(p, {0});
+    step(1);
+    scaler.update();
+    EXPECT_EQ(scaler.state(), (State{16, 1}));
+    step(kInf);
+    scaler.update(tn::tensor(8.f, d));
+    EXPECT_EQ(scaler.state(), (State{8, 1}));
+    expect_near(p, {-1});
+    EXPECT_FALSE(scaler.skipped());
+    scaler.set_growth_factor(3);
+    scaler.set_backoff_factor(0.25);
+    step(1);
+    scaler.update();
+    EXPECT_EQ(scaler.state(), (State{24, 0}));
+    step(kInf);
+    scaler.update();
+    EXPECT_EQ(scaler.state(), (State{6, 0}));
+    scaler.set_growth_interval(1);
+    step(1);
+    scaler.update();
+    EXPECT_EQ(scaler.state(), (State{18, 0}));
+    EXPECT_EQ(scaler.get_growth_factor(), 3);
+    EXPECT_EQ(scaler.get_backoff_factor(), 0.25);
+    EXPECT_EQ(scaler.get_growth_interval(), 1);
+  }
+  tn::GradScaler scaler;
+  expect_error([&] { scaler.update(0.0); },
+               "GradScaler: new_scale is 0, expected a finite number above 0");
+  expect_error([&] { scaler.update(tn::ones({2})); },
+               "GradScaler: new_scale has 2 elements, expected one");
+  expect_error([&] { scaler.set_growth_factor(1); },
+               "GradScaler: growth_factor is 1, expected a finite number above 1");
+  expect_error([&] { scaler.set_backoff_factor(1); },
+               "GradScaler: backoff_factor is 1, expected a number above 0 and below 1");
+  expect_error([&] { scaler.set_growth_interval(0); },
+               "GradScaler: growth_interval is 0, expected at least 1");
+  tn::GradScaler off({.enabled = false});
+  off.update(16.0);
+  EXPECT_EQ(off.get_scale(), 1);
+  EXPECT_EQ(off.scale(std::vector<Tensor>{tn::ones({1})})[0].item<float>(), 1);
+}
+
 }  // namespace

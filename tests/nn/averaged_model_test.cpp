@@ -116,6 +116,49 @@ TEST(AveragedModel, CopiesBuffersOrAveragesThem) {
                  {0.745408523638, 0.912007790562}, 3);
 }
 
+// A model whose values are 1, 2 and 4 in turn.
+optim::AveragedModel average_of_three(optim::AveragedModelOptions options) {
+  const Object model = nn::Sequential(nn::Linear(2, 1), nn::BatchNorm1d(1));
+  model.to(tn::float64);
+  const optim::AveragedModel average(model, std::move(options));
+  for (const int64_t value : {1, 2, 4}) {
+    const tn::NoGrad guard;
+    for (const Tensor& parameter : model.parameters()) parameter.fill_(value);
+    for (const auto& [name, buffer] : model.named_buffers()) buffer.fill_(value);
+    average.update_parameters(model);
+  }
+  return average;
+}
+
+TEST(AveragedModel, AFunctionOfManyHasTheValuesOfPyTorch) {
+  load_all();
+  const auto expect_values = [](const optim::AveragedModel& average, double parameters, double mean,
+                                double batches) {
+    expect_near(entry(average, "module.0.weight"), {parameters, parameters}, 1e-7);
+    expect_near(entry(average, "module.1.bias"), {parameters}, 1e-7);
+    expect_near(entry(average, "module.1.running_mean"), {mean});
+    expect_near(entry(average, "module.1.num_batches_tracked"), {batches});
+  };
+  namespace swa_utils = optim::swa_utils;
+  expect_values(average_of_three({.multi_avg_fn = swa_utils::get_ema_multi_avg_fn(0.75)}), 1.9375,
+                4, 4);
+  expect_values(average_of_three({.multi_avg_fn = swa_utils::get_swa_multi_avg_fn()}), 7.0 / 3, 4,
+                4);
+  std::vector<size_t> sizes;
+  const auto mine = [&](std::vector<Tensor> averaged, std::vector<Tensor> current, Tensor n) {
+    sizes.push_back(averaged.size());
+    for (size_t i = 0; i < averaged.size(); ++i)
+      averaged[i].copy_(averaged[i] / 2 + current[i] / 2 + n);
+  };
+  expect_values(average_of_three({.multi_avg_fn = mine}), 5.25, 4, 4);
+  EXPECT_EQ(sizes, std::vector<size_t>(3, 4));
+  sizes.clear();
+  expect_values(average_of_three({.multi_avg_fn = mine, .use_buffers = true}), 5.25, 5.25, 5);
+  EXPECT_EQ(sizes, (std::vector<size_t>{6, 1, 6, 1, 6, 1}));  // those of float64, and of int64
+  expect_error([&] { average_of_three({.avg_fn = half_of_each, .multi_avg_fn = mine}); },
+               "AveragedModel: avg_fn and multi_avg_fn are both given, expected one of them");
+}
+
 TEST(AveragedModel, IsAModel) {
   load_all();
   const Net net;

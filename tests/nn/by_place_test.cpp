@@ -2,6 +2,8 @@
 // by name.
 #include "layers_support.h"
 
+#include <cmath>
+
 #include <tenon/data/datasets.hpp>
 #include <tenon/data/loader.hpp>
 
@@ -83,15 +85,75 @@ TEST_F(ByPlace, OptionsOfGroupsAreReadAndSet) {
     group["momentum"] = 0.5;
     group["lr"] *= 2;
     EXPECT_EQ(group.lr(), 0.1);
-    group["lr"] *= 0.5;
+    group["lr"] /= 4;
+    group["lr"] += 0.0625;
+    group["lr"] -= 0.0375;
     EXPECT_EQ(message_of([&] { group["lr"] = -1.0; }), "SGD: lr is -1, expected at least 0");
+    EXPECT_EQ(message_of([&] { group["lr"] -= 1; }), "SGD: lr is -0.95, expected at least 0");
   }
-  EXPECT_EQ(optimizer.lr(), 0.05);
+  EXPECT_DOUBLE_EQ(optimizer.lr(), 0.05);
   const auto adam = optim::Adam({p}, 0.1);
   const auto betas = adam.param_groups()[0]["betas"];  // outlives the group's handle
   adam.param_groups()[0]["betas"] = {0.5, 0.75};
   EXPECT_EQ(std::vector<double>(betas), (std::vector<double>{0.5, 0.75}));
   EXPECT_EQ(optimizer.param_groups()[0].option<double>("momentum"), 0.5);
+}
+
+TEST_F(ByPlace, AnOptionOfAGroupIsNoTensor) {
+  const auto optimizer = optim::SGD({tn::ones(3).requires_grad_()}, 0.1);
+  const std::string refused =
+      "the option 'lr' of a parameter group is given as a tensor, expected a number, a list or a "
+      "text: of one element tensor.item<double>()";
+  EXPECT_EQ(message_of([&] { optimizer.param_groups()[0]["lr"] = tn::tensor(0.2); }), refused);
+  EXPECT_EQ(message_of([&] {
+              optimizer.add_param_group({tn::ones(2)}, {{"lr", tn::tensor(0.2)}});
+            }),
+            refused);
+  EXPECT_EQ(optimizer.lr(), 0.1);
+}
+
+// The values are PyTorch 2.15's.
+TEST_F(ByPlace, ClippingTakesOneTensorAndOptionsByName) {
+  const auto parameters = [] {
+    const Tensor p = tn::ones(2).requires_grad_(), q = tn::ones(3).requires_grad_();
+    p.set_grad(tn::tensor({3.f, -4.f}));
+    q.set_grad(tn::tensor({0.f, 2.f, 0.5f}));
+    return std::vector<Tensor>{p, q};
+  };
+  namespace utils = nn::utils;
+  std::vector<Tensor> v = parameters();
+  EXPECT_EQ(utils::clip_grad_norm_(v[0], 1.0).item(), 5);
+  EXPECT_NEAR(utils::get_total_norm(v[0].grad()).item(), 1, 1e-6);
+  EXPECT_EQ(v[1].grad()[1].item(), 2);
+  v = parameters();
+  EXPECT_EQ(utils::clip_grad_norm_(v[0], 1.0, 1).item(), 7);
+  EXPECT_EQ(utils::clip_grad_norm_(v, 100.0, {.norm_type = INFINITY}).item(), 2);
+  utils::clip_grad_value_(v[1], 0.75);
+  EXPECT_EQ(v[1].grad().to_vector<float>(), (std::vector<float>{0, 0.75, 0.5}));
+  utils::clip_grads_with_norm_(v[1], 0.5, tn::tensor(1.0));
+  EXPECT_NEAR(v[1].grad()[1].item(), 0.375, 1e-6);
+
+  // The norm of type 0 counts the tensors that have one, and those below 0 are 0 beside an element of 0.
+  for (const double type : {0.0, -1.0, -2.0, double(-INFINITY)}) {
+    v = parameters();
+    const double norm = type == 0 ? 2 : 0;
+    EXPECT_EQ(utils::get_total_norm({v[0].grad(), v[1].grad()}, type).item(), norm) << type;
+    EXPECT_EQ(utils::clip_grad_norm_(v, 1.0, type).item(), norm) << type;
+    EXPECT_NEAR(v[0].grad()[0].item(), type == 0 ? 1.5 : 3, 1e-6) << type;
+  }
+  EXPECT_NEAR(utils::get_total_norm(v[0].grad(), -1).item(), 12.0 / 7, 1e-6);
+
+  for (const double bad : {-std::nan(""), std::nan("")}) {
+    v[0].set_grad(tn::tensor({float(bad), 1.f}));
+    EXPECT_EQ(message_of([&] {
+                utils::clip_grad_norm_(v, 1.0, {.norm_type = 1., .error_if_nonfinite = true});
+              }),
+              "clip_grad_norm_: the norm of the gradients is nan, which is not finite");
+    EXPECT_EQ(message_of([&] { utils::get_total_norm(v[0].grad(), 2.0, true); }),
+              "get_total_norm: the norm of the tensors is nan, which is not finite");
+  }
+  EXPECT_EQ(v[0].grad()[1].item(), 1);
+  EXPECT_TRUE(std::isnan(utils::get_total_norm(v[0].grad()).item()));
 }
 
 TEST_F(ByPlace, GradientsBecomeZerosWhereTheyAreToStay) {

@@ -188,4 +188,28 @@ TEST_P(Layers, OptionsOfConvolutionsPoolsAndNormsAreChecked) {
       "size");
 }
 
+// PyTorch 2.15's: constant pads want no rank, and norms may be without their bias.
+TEST(NormLayers, WithoutBiasAndOfNothing) {
+  tn::load_plugins();
+  for (const tn::Object& norm :
+       {tn::nn::BatchNorm1d(4, {.bias = false}), tn::nn::BatchNorm2d(4, {.bias = false}),
+        tn::nn::InstanceNorm2d(4, {.affine = true, .bias = false}),
+        tn::nn::GroupNorm(2, 4, {.bias = false})}) {
+    EXPECT_EQ(norm.parameters().size(), 1u);
+    EXPECT_FALSE(norm.state_dict().contains("bias"));
+  }
+  const tn::Object mean = tn::nn::BatchNorm2d(3, {.momentum = tn::none});
+  mean(tn::zeros({0, 3, 6, 6}));
+  EXPECT_EQ(mean.tensor("running_var").to_vector<double>(), (std::vector<double>{1, 1, 1}));
+  EXPECT_EQ(mean.tensor("num_batches_tracked").item<int64_t>(), 1);
+  EXPECT_EQ(tn::nn::ZeroPad2d(1)(tn::ones({2, 3})).sizes(), tn::Ints(4, 5));
+  EXPECT_EQ(tn::nn::ConstantPad1d(1, 0.5)(tn::ones({2, 3, 4, 5})).sizes(), tn::Ints(2, 3, 4, 7));
+  EXPECT_EQ(message_of([] { tn::nn::ConstantPad2d(1, 0.5)(tn::ones({3})); }),
+            "ConstantPad2d: x has 1 dimensions, expected at least 2");
+  EXPECT_EQ(message_of([] {
+              tn::nn::ReflectionPad2d(1)(tn::ones({3, 3}));
+            }),
+            "ReflectionPad2d: x has 2 dimensions, expected 3 or 4");
+}
+
 }  // namespace

@@ -314,7 +314,7 @@ TEST_P(Layers, WhatTheOtherLayersRefuse) {
     EXPECT_EQ(message_of([&] { layer(x); }), text);
   };
   called(GLU(1), "GLU: dimension 1 of x has size 3, expected an even one");
-  called(ZeroPad3d(1), "ZeroPad3d: x has 3 dimensions, expected 4 or 5");
+  called(ReplicationPad3d(1), "ReplicationPad3d: x has 3 dimensions, expected 4 or 5");
   called(Dropout3d(), "Dropout3d: x has 3 dimensions, expected 4 or 5");
   called(InstanceNorm1d(4, {.affine = true}), "InstanceNorm1d: x has 3 channels, expected 4");
   called(InstanceNorm3d(4), "InstanceNorm3d: x has 3 dimensions, expected 4 or 5");

@@ -160,10 +160,17 @@ TEST_P(Layers, ABackwardHookOfListsSeesEachGradient) {
   lstm.remove_full_backward_hook(doubles);
   lstm.register_full_backward_hook(
       [](Object&, const Tensors&, const Tensors&) { return Tensors(1); });
-  EXPECT_NE(message_of([&] {
-              loss().backward();
-            }).find("LSTM: a hook gives 1 gradients of inputs, and forward has 3"),
+  EXPECT_NE(message_of([&] { loss().backward(); })
+                .find("LSTM: full backward hook 1 gives 1 gradients of inputs, expected 3, one for "
+                      "each input of forward"),
             std::string::npos);
+  EXPECT_EQ(message_of([&] {
+              lstm.register_full_backward_hook([](Object&, Tensor, Tensor) {});
+              lstm.call<3>(x);
+            }),
+            "LSTM: a backward hook of one tensor in each place is set, and forward has 3 tensors "
+            "among its arguments and 3 among its results; expected a hook of std::vector<Tensor> "
+            "gradients");
 }
 
 struct Weighted : tn::Module {
@@ -187,6 +194,137 @@ TEST_P(Layers, TwoBackwardHooksOfOneModuleAreEachCalledOnce) {
   EXPECT_ANY_THROW(layer(on(tn::ones({1, 3})).requires_grad_()));
   layer(x).sum().backward();
   EXPECT_EQ(calls, 4) << "a call that failed is forgotten";
+}
+
+// PyTorch 2.15 gives 20, and 11 with the second hook in front.
+TEST_P(Layers, BackwardHooksRunInTheOrderOfRegistration) {
+  for (const bool prepend : {false, true}) {
+    const Object layer = tn::nn::Identity();
+    layer.register_full_backward_hook([](Object&, Tensor g, Tensor) { return g + 1; });
+    layer.register_full_backward_hook([](Object&, Tensor g, Tensor) { return g * 10; }, prepend);
+    const Tensor x = on(tn::zeros({1})).requires_grad_();
+    layer(x).sum().backward();
+    EXPECT_EQ(x.grad().item<double>(), prepend ? 11 : 20);
+  }
+}
+
+// PyTorch 2.15's numbers. Backward hooks lie behind all pre-hooks and in front of no forward hook,
+// whichever was registered first and whatever was removed.
+TEST_P(Layers, BackwardHooksSeeWhatForwardGetsAndWhatForwardHooksGive) {
+  const Object layer = tn::nn::Sigmoid();
+  std::vector<double> seen;
+  const tn::BackwardHook hook =
+      layer.register_full_backward_hook([&](Object&, Tensor grad_input, Tensor grad_output) {
+        seen = {grad_input.item<double>(), grad_output.item<double>()};
+      });
+  const tn::ForwardHook removed =
+      layer.register_forward_hook([](Object&, Tensor, Tensor y) { return y * 7; });
+  layer.register_forward_hook([](Object&, Tensor, Tensor y) { return y * 2; });
+  layer.register_forward_pre_hook([](Object&, Tensor x) { return x * 3; });
+  removed.remove();
+  const Tensor x = on(tn::zeros({1})).requires_grad_();
+  layer(x).sum().backward();
+  EXPECT_EQ(seen, (std::vector<double>{0.5, 1}));
+  EXPECT_EQ(x.grad().item<double>(), 1.5);
+  hook.remove();
+  seen.clear();
+  layer(x).sum().backward();
+  EXPECT_TRUE(seen.empty());
+  EXPECT_EQ(x.grad().item<double>(), 3);
+}
+
+// As in PyTorch 2.15: backward calls the hooks that there were when forward was called.
+TEST_P(Layers, BackwardHooksAreAddedAndRemovedWhileOthersRun) {
+  const Object layer = tn::nn::Identity();
+  std::string calls;
+  const auto pass = [&] {
+    calls.clear();
+    layer(on(tn::zeros({1})).requires_grad_()).sum().backward();
+    return calls;
+  };
+  tn::BackwardHook itself;
+  itself = layer.register_full_backward_hook([&](Object&, Tensor, Tensor) {
+    calls += 'a';
+    itself.remove();
+    itself = {};
+  });
+  const tn::BackwardHook b =
+      layer.register_full_backward_hook([&](Object&, Tensor, Tensor) { calls += 'b'; });
+  tn::ForwardHook adds;
+  adds = layer.register_forward_pre_hook([&](Object& self, Tensor) {
+    adds.remove();
+    adds = {};
+    self.register_full_backward_hook([&](Object&, Tensor, Tensor) { calls += 'c'; });
+    self.register_forward_hook([](Object&, Tensor, Tensor) {});
+  });
+  EXPECT_EQ(pass(), "ab");
+  EXPECT_EQ(pass(), "bc");
+  const Tensor y = layer(on(tn::zeros({1})).requires_grad_());
+  b.remove();
+  b.remove();
+  calls.clear();
+  y.sum().backward();
+  EXPECT_EQ(calls, "bc") << "forward was called with it";
+  EXPECT_EQ(pass(), "c");
+  EXPECT_ANY_THROW(layer.remove_full_backward_hook(b));
+  EXPECT_EQ(message_of([&] { layer.remove_full_backward_hook({}); }),
+            "Identity has no full backward hook 0");
+}
+
+// PyTorch 2.15's numbers.
+TEST_P(Layers, BackwardPreHooksReplaceTheGradientOfTheOutput) {
+  const Object layer = tn::nn::Sigmoid();
+  std::vector<double> seen;
+  layer.register_full_backward_hook([&](Object&, Tensor grad_input, Tensor grad_output) {
+    seen.push_back(grad_input.item<double>());
+    seen.push_back(grad_output.item<double>());
+  });
+  const tn::BackwardHook twice =
+      layer.register_full_backward_pre_hook([](Object&, Tensor g) { return g * 2; });
+  layer.register_full_backward_pre_hook(
+      [&](Object&, const Tensors& g) { seen.push_back(g.at(0).item<double>()); });
+  layer.register_full_backward_pre_hook(
+      [&](Object&, Tensor g) { seen.push_back(g.item<double>()); }, /*prepend=*/true);
+  const Tensor x = on(tn::zeros({1})).requires_grad_();
+  layer(x).sum().backward();
+  EXPECT_EQ(seen, (std::vector<double>{1, 2, 0.5, 2}));
+  EXPECT_EQ(x.grad().item<double>(), 0.5);
+  twice.remove();
+  x.zero_grad();
+  layer(x).sum().backward();
+  EXPECT_EQ(x.grad().item<double>(), 0.25);
+
+  // An input that needs no gradient.
+  const Object linear = Linear(1, 1).to(device);
+  linear.register_full_backward_pre_hook([](Object&, Tensor g) { return g * 5; });
+  linear(on(tn::ones({1, 1}))).sum().backward();
+  EXPECT_EQ(linear.tensor("weight").grad().item<double>(), 5);
+}
+
+// PyTorch 2.15 raises in each of these cases.
+TEST_P(Layers, BackwardHooksThatGiveWhatDoesNotFitAreNamed) {
+  const std::string of_one = "[1, 2] float32 on " + device.name();
+  const auto expect = [&](const Tensors& gives, bool is_pre, bool needs, const std::string& text) {
+    const Object linear = Linear(2, 2).to(device);
+    linear.register_full_backward_hook([](Object&, Tensor, Tensor) {});
+    linear.register_full_backward_pre_hook([](Object&, Tensor) {});
+    linear.register_full_backward_hook(
+        [&](Object&, const Tensors&, const Tensors&) { return is_pre ? Tensors() : gives; });
+    linear.register_full_backward_pre_hook(
+        [&](Object&, const Tensors&) { return is_pre ? gives : Tensors(); });
+    const Tensor x = on(tn::zeros({1, 2})).requires_grad_(needs);
+    EXPECT_EQ(
+        message_of([&] { linear(x).sum().backward(); }),
+        "backward of Linear (full backward hooks) failed\n  because Linear: full backward " + text);
+  };
+  const Tensor three = on(tn::ones({3})), one = on(tn::ones({1, 2}));
+  const std::string gives = "hook 2 gives [3] float32 on " + device.name();
+  expect({three}, false, true, gives + " for input 0, expected " + of_one);
+  expect({three}, true, true, "pre-" + gives + " for output 0, expected " + of_one);
+  expect({one}, false, false,
+         "hook 2 gives a gradient for input 0, expected none, as no input needs a gradient");
+  expect({one, one}, true, true,
+         "pre-hook 2 gives 2 gradients of outputs, expected 1, one for each output of forward");
 }
 
 TEST_P(Layers, HooksOfAttentionAreCalledAlsoWhereItGivesWeights) {

@@ -439,44 +439,4 @@ TEST_F(SchedulerTest, RefusesAnOptimizerWithoutARate) {
             "Mine has no option 'lr'");
 }
 
-// PyTorch 2.15's values: schedules of factors go on from the rate that they find, others do not.
-TEST_F(SchedulerTest, ChangedRatesAreGoneOnFrom) {
-  const auto rates = [](const optim::Schedule& schedule, double changed) {
-    optim::Optimizer optimizer(optim::SGD(parameter(), {.lr = 1}));
-    optim::Scheduler scheduler(optimizer, schedule);
-    std::vector<double> list;
-    for (int i = 0; i < 4; ++i) {
-      if (i == 2) optimizer.set_lr(changed);
-      scheduler.step();
-      list.push_back(scheduler.get_last_lr()[0]);
-    }
-    return list;
-  };
-  const auto expect = [](const std::vector<double>& found, const std::vector<double>& expected) {
-    for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(found[i], expected[i], 1e-12) << i;
-  };
-  expect(rates(optim::ExponentialLR(0.9), 0.5), {0.9, 0.81, 0.45, 0.405});
-  expect(rates(optim::StepLR(2, 0.5), 0.05), {1, 0.5, 0.05, 0.025});
-  expect(rates(optim::MultiStepLR({1, 3}, 0.1), 1), {0.1, 0.1, 0.1, 0.1});
-  expect(rates(optim::ConstantLR(0.5, 3), 0.2), {0.5, 0.5, 0.4, 0.4});
-  expect(rates(optim::LinearLR(0.5, 1.0, 4), 0.3), {0.625, 0.75, 0.35, 0.4});
-  expect(rates(optim::PolynomialLR(4, 1.0), 0.2), {0.75, 0.5, 0.1, 0});
-  expect(rates(optim::CosineAnnealingLR(4), 0.25),
-         {0.8535533905932737, 0.5, 0.0732233047033631, 0});
-  expect(rates(optim::LambdaLR([](int64_t step) { return 1.0 / double(step + 1); }), 0.05),
-         {0.5, 1 / 3.0, 0.25, 0.2});
-  expect(rates(optim::MultiplicativeLR([](int64_t) { return 0.5; }), 0.2), {0.5, 0.25, 0.1, 0.05});
-  // A group that came later, and two schedulers of one optimizer.
-  optim::Optimizer optimizer(optim::SGD(parameter(), {.lr = 1}));
-  optim::Scheduler halves(optimizer, optim::StepLR(1, 0.5));
-  optim::Scheduler tenths(optimizer, optim::ExponentialLR(0.1));
-  halves.step();
-  optimizer.add_group(parameter(), {{"lr", 0.3}});
-  halves.step();
-  EXPECT_NEAR(halves.get_last_lr()[0], 0.25, 1e-12);
-  EXPECT_NEAR(halves.get_last_lr()[1], 0.15, 1e-12);
-  tenths.step();
-  EXPECT_NEAR(tenths.get_last_lr()[0], 0.025, 1e-12);
-}
-
 }  // namespace

@@ -83,7 +83,7 @@ TEST(Margins, SayWhatTheyRefuse) {
          tn::gaussian_nll_loss(zeros_on(d, {2, 3}), zeros_on(d, {2, 3}), zeros_on(d, {3}));
        },
        "gaussian_nll_loss: var is [3], input is [2, 3]; expected the same sizes, or without the "
-       "last one, or with 1 there"},
+       "last one, or with 1 for one of them"},
       {[](tn::Device d) {
          tn::gaussian_nll_loss(zeros_on(d, {2}), zeros_on(d, {2}), zeros_on(d, {2}), {.eps = 0.0});
        },

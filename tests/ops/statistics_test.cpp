@@ -26,8 +26,8 @@ TEST(Statistics, MedianErrors) {
   expect_error([&] { tn::median(x, 2); }, "median: dimension 2 is out of range; expected -2 to 1");
   expect_error([&] { tn::median(none, 1); },
                "median: x is [2, 0], which has nothing along dimension 1; expected an element");
-  expect_error([&] { tn::nanmedian(none); },
-               "nanmedian: x is [2, 0], which has no elements; expected an element at least");
+  expect_error([&] { tn::nanmedian(none, 1); },
+               "nanmedian: x is [2, 0], which has nothing along dimension 1; expected an element");
   expect_error([&] { tn::mode(none); }, "mode: x is [2, 0]");
   expect_error([&] { tn::kthvalue(x, 4); },
                "kthvalue: k is 4, expected 1 to 3, the size of dimension 1");

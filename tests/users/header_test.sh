@@ -27,7 +27,7 @@ refused() {
 has "$work/ops.hpp" 'inline Tensor add(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"add">, {x, y}); }'
 has "$work/ops.hpp" 'inline Tensor add_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"add_">, {x, y}); }'
 has "$work/ops.hpp" 'inline Tensor softmax(const Tensor& x, Int dim = -1, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"softmax">, {x, dim, dtype}); }'
-has "$work/ops.hpp" 'inline results::ValuesIndices max(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"max">, {x, dim, keepdim}); }'
+has "$work/ops.hpp" 'inline results::ValuesIndices max(const Tensor& x, Int dim, Bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"max">, {x, dim, keepdim}); }'
 has "$work/ops.hpp" 'struct Conv1dOptions {'
 has "$work/ops.hpp" 'using Conv2dOptions = Conv1dOptions;'
 has "$work/ops.hpp" '  KeptInts stride = 1;'
@@ -60,7 +60,7 @@ fi
 # A group, a namespace, layers.
 "$tenon" header layers --namespace tenon::nn >"$work/nn.hpp"
 has "$work/nn.hpp" 'namespace nn {'
-has "$work/nn.hpp" 'Object Linear(Int in_features, Int out_features, const P& bias) { return Object::create("Linear", {in_features, out_features, bool(bias)}); }'
+has "$work/nn.hpp" 'Object Linear(Int in_features, Int out_features, const P& bias) { return Object::create("Linear", {in_features, out_features, Bool(bias)}); }'
 has "$work/nn.hpp" 'inline Object Linear(Int in_features, Int out_features, const LinearOptions& options = {}) { return Object::create("Linear", {in_features, out_features, options.bias}); }'
 "$tenon" header ops --group matmul >"$work/matmul.hpp"
 grep -q 'inline Tensor add(' "$work/matmul.hpp" && failed "the group matmul has add"

@@ -117,6 +117,10 @@ for compiler in $compilers; do check "$compiler" -Wall -Werror "$work/allowed.cp
 
 # A bool is no int and no float, by its name or by its place, no bool is made of a number by its place, and a list in braces is not the first option by its place. Each compiler says it in words of its own.
 refused '' <<'CASES'
+(void)t.sum(0, "keepdim");
+(void)t.topk(2, 1, "largest");
+(void)t.scatter(0, u, t, 0.5);
+(void)tn::sort(t, 0, 1);
 tn::nn::Conv2d(3, 64, 3, true);
 tn::nn::Conv2d(3, 64, 3, 1, 1.5);
 tn::nn::BatchNorm2d(3, true);

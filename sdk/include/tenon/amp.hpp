@@ -89,12 +89,9 @@ class GradScaler {
   GradScaler() : GradScaler(Options()) {}
   explicit GradScaler(Options options) : options_(options), first_{options.init_scale, 0} {
     expect("init_scale", options.init_scale, 0, "a finite number above 0", 0x1p128);
-    expect("growth_factor", options.growth_factor, 1, "a finite number above 1");
-    expect("backoff_factor", options.backoff_factor, 0, "a number above 0 and below 1", 1);
-    if (options.growth_interval < 1) {
-      fail(detail::joined({"GradScaler: growth_interval is ",
-                           std::to_string(options.growth_interval), ", expected at least 1"}));
-    }
+    set_growth_factor(options.growth_factor);
+    set_backoff_factor(options.backoff_factor);
+    set_growth_interval(options.growth_interval);
   }
 
   bool is_enabled() const { return options_.enabled; }
@@ -102,6 +99,11 @@ class GradScaler {
     if (!options_.enabled) return loss;
     make_tensors(loss.device());
     return loss * scale_.to(loss.device());
+  }
+  std::vector<Tensor> scale(const std::vector<Tensor>& losses) const {
+    std::vector<Tensor> scaled;
+    for (const Tensor& loss : losses) scaled.push_back(scale(loss));
+    return scaled;
   }
   // Divides the optimizer's gradients by the scale and notes whether all are finite. step does it
   // when it was not done (to clip, do it first). Once for each update.
@@ -157,6 +159,43 @@ class GradScaler {
                    .backoff_factor = options_.backoff_factor,
                    .growth_interval = options_.growth_interval});
     iteration_.clear();
+  }
+  // After all steps, instead of update(): the scale becomes this one, whatever the gradients were. A
+  // tensor has one element; nothing waits for it where it lies on the scale's device.
+  void update(double new_scale) {
+    if (!options_.enabled) return;
+    expect("new_scale", new_scale, 0, "a finite number above 0", 0x1p128);
+    update(tensor(float(new_scale)));
+  }
+  void update(const Tensor& new_scale) {
+    if (!options_.enabled) return;
+    if (new_scale.numel() != 1) {
+      fail(detail::joined({"GradScaler: new_scale has ", std::to_string(new_scale.numel()),
+                           " elements, expected one"}));
+    }
+    make_tensors(new_scale.device());
+    scale_.copy_(new_scale.detach().reshape({}));
+    iteration_.clear();
+  }
+  // What the scale is multiplied with, and after how many good iterations it grows. From the next
+  // update on; of a compiled one those of its recording.
+  double get_growth_factor() const { return options_.growth_factor; }
+  double get_backoff_factor() const { return options_.backoff_factor; }
+  int64_t get_growth_interval() const { return options_.growth_interval; }
+  void set_growth_factor(double factor) {
+    expect("growth_factor", factor, 1, "a finite number above 1");
+    options_.growth_factor = factor;
+  }
+  void set_backoff_factor(double factor) {
+    expect("backoff_factor", factor, 0, "a number above 0 and below 1", 1);
+    options_.backoff_factor = factor;
+  }
+  void set_growth_interval(int64_t interval) {
+    if (interval < 1) {
+      fail(detail::joined(
+          {"GradScaler: growth_interval is ", std::to_string(interval), ", expected at least 1"}));
+    }
+    options_.growth_interval = interval;
   }
   // Since the last update: was a gradient of any optimizer, or of this one, not finite? Waits for
   // the device.

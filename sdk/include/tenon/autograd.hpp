@@ -164,6 +164,13 @@ inline std::vector<Tensor> grad(const Tensors& outputs, const Tensors& inputs,
   if (!grad_outputs.empty()) options.grad_outputs = grad_outputs;
   return tenon::grad(outputs, inputs, options);
 }
+inline void backward(const Tensors& tensors, const std::vector<Tensor>& grad_tensors = {},
+                     std::optional<bool> retain_graph = {}, bool create_graph = false) {
+  GradOptions options{.retain_graph = retain_graph.value_or(create_graph),
+                      .create_graph = create_graph};
+  if (!grad_tensors.empty()) options.grad_outputs = grad_tensors;
+  return tenon::backward(tensors, options);
+}
 }  // namespace autograd
 
 namespace detail {

@@ -29,6 +29,7 @@
 #include "tenon/ops/reduce.hpp"
 #include "tenon/optim/schedule.hpp"
 #include "tenon/optim/scheduler.hpp"
+#include "tenon/optim/schedulers.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
@@ -106,19 +107,27 @@ namespace optim {
 
 // How an average takes the next value in: the mean of all, an exponential average, or a function of
 // one's own: Tensor(Tensor averaged, Tensor current, Tensor n_averaged), which gives the new average
-// of one tensor. n_averaged, int64 of one element, counts the values before.
+// of one tensor. n_averaged, int64 of one element, counts the values before. Or one of many at once,
+// those of a device and a dtype, which changes the averages in their places:
+// void(std::vector<Tensor> averaged, std::vector<Tensor> current, Tensor n_averaged).
 class AverageFn {
  public:
   AverageFn() = default;  // the mean
   template <typename F>
   requires std::is_invocable_r_v<Tensor, const F&, Tensor, Tensor, Tensor> AverageFn(F function)
       : function_(std::move(function)) {}
+  template <typename F>
+  requires(!std::is_invocable_r_v<Tensor, const F&, Tensor, Tensor, Tensor>) &&
+      std::is_invocable_v<const F&, std::vector<Tensor>, std::vector<Tensor>, Tensor> AverageFn(
+          F function)
+      : multi_(std::move(function)) {}
 
  private:
   friend class AveragedModel;
   friend AverageFn get_ema_avg_fn(double decay);
   double decay_ = -1;  // of the exponential average
   std::function<Tensor(Tensor, Tensor, Tensor)> function_;
+  std::function<void(std::vector<Tensor>, std::vector<Tensor>, Tensor)> multi_;
 };
 // averaged + (current - averaged) / (n_averaged + 1), the mean of all.
 inline AverageFn get_swa_avg_fn() { return {}; }
@@ -133,9 +142,14 @@ inline AverageFn get_ema_avg_fn(double decay = 0.999) {
   return fn;
 }
 
+// The same averages by the names that PyTorch has for those of many tensors at once.
+inline AverageFn get_swa_multi_avg_fn() { return {}; }
+inline AverageFn get_ema_multi_avg_fn(double decay = 0.999) { return get_ema_avg_fn(decay); }
+
 struct AveragedModelOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
-  AverageFn avg_fn = {};              // absent: the mean of all, as for SWA
+  std::optional<AverageFn> avg_fn = {};        // absent: the mean of all, as for SWA
+  std::optional<AverageFn> multi_avg_fn = {};  // the same under another name: one of them is given
   bool use_buffers = false;           // buffers are averaged too; else they are those of the model
   std::optional<Device> device = {};  // where the average lies; absent: where the model does
 };
@@ -147,9 +161,13 @@ class AveragedModel : public Object {
  public:
   AveragedModel() = default;  // None
   explicit AveragedModel(const Object& model, AveragedModelOptions options = {})
-      : Object(Object::empty("AveragedModel")), options_(std::move(options)) {
+      : Object(Object::empty("AveragedModel")), use_buffers_(options.use_buffers) {
+    if (options.avg_fn && options.multi_avg_fn)
+      fail("AveragedModel: avg_fn and multi_avg_fn are both given, expected one of them");
+    if (options.avg_fn) average_ = std::move(*options.avg_fn);
+    if (options.multi_avg_fn) average_ = std::move(*options.multi_avg_fn);
     Object copy = model.clone();
-    if (options_.device) copy.to(*options_.device);
+    if (options.device) copy.to(*options.device);
     child("module", copy);
     buffer("n_averaged", Tensor::from<int64_t>({0}, Ints(), device_of(copy)));
     add_forward(copy);
@@ -166,9 +184,17 @@ class AveragedModel : public Object {
     const Object copy = module();
     const Tensor n = tensor("n_averaged");
     std::map<std::string, Tensor> weights;  // of each device
+    std::map<std::string, Many> many;       // of each device and dtype
     const auto average = [&](const Tensor& to, const Tensor& from) {
       const Tensor current = from.detach().to(to.device());
       const Tensor count = n.to(to.device());
+      if (average_.multi_) {
+        Many& those = many[to.device().name() + " " + to.dtype().name()];
+        those.averaged.push_back(to);
+        those.current.push_back(current);
+        those.count = count;
+        return;
+      }
       Tensor& weight = weights[to.device().name()];
       if (!weight.defined()) weight = weight_of(count);
       take(to, current, count, weight);
@@ -176,9 +202,10 @@ class AveragedModel : public Object {
     each_pair("parameter", copy.named_parameters(), model.named_parameters(), average);
     each_pair("buffer", copy.named_buffers(), model.named_buffers(),
               [&](const Tensor& to, const Tensor& from) {
-                if (options_.use_buffers) return average(to, from);
+                if (use_buffers_) return average(to, from);
                 to.copy_(from.detach());
               });
+    for (const auto& entry : many) take(entry.second);
     n += 1;
   }
 
@@ -220,14 +247,14 @@ class AveragedModel : public Object {
   }
   // How much of the average the current value becomes: 1 at the first time.
   Tensor weight_of(const Tensor& count) const {
-    if (options_.avg_fn.decay_ < 0) return reciprocal((count + 1).to(float64));
+    if (average_.decay_ < 0) return reciprocal((count + 1).to(float64));
     const Tensor one = full({}, 1, float64, count.device());
-    return where(count == 0, one, one * (1 - options_.avg_fn.decay_));
+    return where(count == 0, one, one * (1 - average_.decay_));
   }
   void take(const Tensor& to, const Tensor& current, const Tensor& count,
             const Tensor& weight) const {
-    if (options_.avg_fn.function_) {
-      const Tensor made = options_.avg_fn.function_(to.detach(), current, count);
+    if (average_.function_) {
+      const Tensor made = average_.function_(to.detach(), current, count);
       to.copy_(where(count == 0, current, made));
     } else if (to.dtype().is_float()) {
       lerp_(to, current, weight.to(to.dtype() == float64 ? float64 : float32));
@@ -235,8 +262,20 @@ class AveragedModel : public Object {
       to.copy_(lerp(to.to(float64), current.to(float64), weight));
     }
   }
+  struct Many {
+    std::vector<Tensor> averaged, current;
+    Tensor count;
+  };
+  void take(const Many& many) const {
+    std::vector<Tensor> made;
+    for (const Tensor& to : many.averaged) made.push_back(to.detach().clone());
+    average_.multi_(made, many.current, many.count);
+    for (size_t i = 0; i < made.size(); ++i)
+      many.averaged[i].copy_(where(many.count == 0, many.current[i], made[i]));
+  }
 
-  AveragedModelOptions options_;
+  AverageFn average_;
+  bool use_buffers_ = false;
 };
 
 // From the rate that a group has to swa_lr in anneal_epochs steps, where it stays: "cos" by half a
@@ -256,16 +295,21 @@ inline Schedule SWALR(double swa_lr, const SWALROptions& options = {}) {
         detail::joined({"SWALR: anneal_strategy is '", messages::printable(options.anneal_strategy),
                         "', expected 'cos' or 'linear'"}));
   }
-  return [=](int64_t step, double lr) {
-    const double part = epochs == 0 ? 1 : std::min(1.0, double(step) / double(epochs));
-    return detail::annealed(by_cosine, lr, swa_lr, part);
-  };
+  return Schedule([=](int64_t step, double lr) {
+           const double part = epochs == 0 ? 1 : std::min(1.0, double(step) / double(epochs));
+           return detail::annealed(by_cosine, lr, swa_lr, part);
+         })
+      .going_on(epochs);
 }
 
-// With an optimizer it is a Scheduler at once, as the other schedules are.
-inline Scheduler SWALR(const Optimizer& optimizer, double swa_lr,
+// With an optimizer it is a Scheduler at once, as the other schedules are: of one rate for all groups,
+// or one for each.
+inline Scheduler SWALR(const Optimizer& optimizer, const Floats& swa_lr,
                        const SWALROptions& options = {}) {
-  return Scheduler(optimizer, SWALR(swa_lr, options));
+  detail::expect_of_groups("SWALR", "swa_lr", swa_lr, optimizer);
+  return detail::scheduler_of_groups(optimizer, swa_lr.size() == 1, [&](uint32_t group) {
+    return SWALR(detail::of_group(swa_lr, group), options);
+  });
 }
 
 // Sets the running values of the model's BatchNorm layers to the means over the batches, which are
@@ -281,6 +325,17 @@ void update_bn(Batches&& batches, const Object& model, std::optional<Device> dev
     model(device ? input.to(*device) : input);
   }
 }
+
+// Where PyTorch has them.
+namespace swa_utils {
+using optim::AveragedModel;
+using optim::get_ema_avg_fn;
+using optim::get_ema_multi_avg_fn;
+using optim::get_swa_avg_fn;
+using optim::get_swa_multi_avg_fn;
+using optim::SWALR;
+using optim::update_bn;
+}  // namespace swa_utils
 
 }  // namespace optim
 }  // namespace v0

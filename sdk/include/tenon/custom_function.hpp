@@ -23,6 +23,14 @@ class Context {
   // In forward: tensors for backward, which are checked there for in-place changes. Inputs and
   // outputs may be among them.
   void save(std::vector<Tensor> tensors) { saved_ = std::move(tensors); }
+  // In forward: those of the outputs that need no gradient, of floats too. backward is given a
+  // gradient of zeros for each. A second call replaces the list.
+  void mark_non_differentiable(std::vector<Tensor> outputs) {
+    non_differentiable_ = std::move(outputs);
+  }
+  // In forward: with false, backward is given None instead of zeros for an output that no gradient
+  // came to.
+  void set_materialize_grads(bool on) { materialize_grads_ = on; }
   // Whether tensor i among the arguments, None or not, asks for a gradient.
   bool needs_input_grad(size_t i) const { return needs_.at(i); }
   // In backward.
@@ -35,13 +43,20 @@ class Context {
  private:
   template <typename Derived>
   friend class Function;
-  struct Shape {
+  struct Output {
     std::vector<int64_t> sizes;
     Dtype dtype;
     Device device;
+    bool is_differentiable;
   };
-  std::vector<Tensor> saved_;
-  std::vector<Shape> outputs_;
+  bool is_marked(const Tensor& output) const {
+    for (const Tensor& t : non_differentiable_)
+      if (t.is_same(output)) return true;
+    return false;
+  }
+  std::vector<Tensor> saved_, non_differentiable_;
+  std::vector<Output> outputs_;
+  bool materialize_grads_ = true;
   std::vector<bool> tensors_;  // of each argument, or each tensor in one, whether it is a tensor
   std::vector<bool> given_;    // of each tensor among the arguments, whether it was not None
   std::vector<bool> needs_;    // and whether it asks for a gradient
@@ -97,7 +112,7 @@ constexpr int forward_arguments() {
 // forward runs unrecorded, and gives a Tensor, or a tuple, array or vector of them. backward takes
 // the context and a gradient for each output (or a vector of them; zeros where none came), and
 // gives one for each tensor among the arguments of forward, null for zero; or one more for each
-// argument that is no tensor, null, in its place. A result that shows memory that
+// argument that is no tensor, null, in its place. Nulls behind these are passed over. A result that shows memory that
 // others hold, its input's mostly, is not written in place: that is an Error, and so is a backward
 // through it after a write to that memory.
 template <typename Derived>
@@ -181,18 +196,23 @@ class Function {
     std::vector<tn_tensor*> outputs;
     each_tensor(result, [&](tenon::Tensor& t) {
       if (!t.defined()) fail(name() + ": forward gives None, expected a tensor");
+      const bool is_marked = state->is_marked(t);
+      if (is_marked) t = t.detach();
       for (const auto& input : inputs) {
         if (t.is_same(input))
           t = shown_again(input);  // the recorded call makes a tensor of its own
       }
-      outputs.push_back(t.get());
-      state->outputs_.push_back({{t.sizes().begin(), t.sizes().end()}, t.dtype(), t.device()});
+      if (!is_marked) outputs.push_back(t.get());
+      state->outputs_.push_back(
+          {{t.sizes().begin(), t.sizes().end()}, t.dtype(), t.device(), !is_marked});
     });
+    state->non_differentiable_.clear();
+    if (outputs.empty()) return result;
     std::vector<tenon::Tensor> saved = std::move(state->saved_);
     Tensors in(inputs), kept(saved);
-    check(detail::api.autograd->custom(name().c_str(), run_backward, state, destroy, in.data(),
-                                       in.size(), outputs.data(), uint32_t(outputs.size()),
-                                       kept.data(), kept.size()));
+    check(detail::api.autograd->custom(name_of_node(*state).c_str(), run_backward, state, destroy,
+                                       in.data(), in.size(), outputs.data(),
+                                       uint32_t(outputs.size()), kept.data(), kept.size()));
     drop.state = nullptr;
     return result;
   }
@@ -202,15 +222,23 @@ class Function {
     return to_status([&] {
       auto& state = *static_cast<typename Derived::Context*>(self);
       std::vector<tenon::Tensor> in;
-      for (uint32_t i = 0; i < n_grads; ++i) {
-        const auto& shape = state.outputs_[i];
-        in.push_back(grads[i] ? tenon::Tensor::borrow(grads[i])
-                              : prim::fill(shape.sizes, 0, shape.dtype, shape.device));
+      uint32_t given_grads = 0;
+      for (const auto& output : state.outputs_) {
+        tn_tensor* const grad =
+            output.is_differentiable && given_grads < n_grads ? grads[given_grads++] : nullptr;
+        if (grad) {
+          in.push_back(tenon::Tensor::borrow(grad));
+        } else if (state.materialize_grads_) {
+          in.push_back(prim::fill(output.sizes, 0, output.dtype, output.device));
+        } else {
+          in.emplace_back();
+        }
       }
       auto result = call_backward(state, in);
       std::vector<tenon::Tensor> given;
       each_tensor(result, [&](const tenon::Tensor& t) { given.push_back(t); });
-      // As in PyTorch None may stand for each argument that is no tensor.
+      // As in PyTorch None may stand behind the last argument, and for each that is no tensor.
+      while (given.size() > state.tensors_.size() && !given.back().defined()) given.pop_back();
       if (given.size() == state.tensors_.size()) {
         size_t i = 0;
         std::erase_if(given, [&](const tenon::Tensor& t) {
@@ -288,6 +316,15 @@ class Function {
     }
   }
   static std::string name() { return detail::class_name<Derived>(); }
+  // What errors of backward, traces and profiles call the function.
+  template <typename State>
+  static std::string name_of_node(const State& state) {
+    if constexpr (requires { Derived::node_name(state); }) {
+      return Derived::node_name(state);
+    } else {
+      return name();
+    }
+  }
 };
 
 }  // namespace v0

@@ -4,8 +4,8 @@
 //   Tensor action = policy.sample();
 //   Tensor loss = -(policy.log_prob(action) * advantage).mean() - 0.01 * policy.entropy().mean();
 //
-// Each has log_prob, entropy, sample, rsample, mean, variance, stddev, batch_shape and event_shape,
-// with the exceptions that docs/training.md lists;
+// Each has log_prob, entropy, perplexity, sample, rsample, mean, mode, variance, stddev, batch_shape
+// and event_shape, with the exceptions that docs/training.md lists;
 // kl_divergence(p, q) takes the pairs that PyTorch has among them. A parameter is a tensor of
 // floats or a number; several broadcast. They are made of ops, so they work on every device, with
 // gradients and in compiled functions.

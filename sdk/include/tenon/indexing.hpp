@@ -1,16 +1,18 @@
 // x[{0, slice(1, 3), none, ellipsis, mask}]: PyTorch's indexing, for reading and for writing. Part
 // of ops/methods.hpp. Ints, slices, none and ellipsis give a view; tensors of int64 or int32 and
-// masks of bool or uint8 pick elements, as `index` does, and give a copy. A tensor of int64 or
-// int32 without dimensions is the int that it holds. What is assigned takes x's dtype: a float is
+// masks of bool or uint8 pick elements, as `index` does, and give a copy. A tensor of whole numbers
+// without dimensions is the int that it holds. What is assigned takes x's dtype: a float is
 // truncated where x holds integers.
 #pragma once
 
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "tenon/messages.hpp"
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/elementwise.hpp"
 #include "tenon/ops/index.hpp"
@@ -43,6 +45,19 @@ class Index {
   template <typename T>
   requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) Index(const std::vector<T>& list)
       : kind_(kList), tensor_(Tensor::from(std::vector<int64_t>(list.begin(), list.end()))) {}
+  // A mask: of one element for each of a dimension, or without dimensions, which is all of x or none of it.
+  Index(const std::vector<bool>& mask)
+      : kind_(kList),
+        tensor_(Tensor::from(std::vector<uint8_t>(mask.begin(), mask.end())).to(bool_)) {}
+  template <std::same_as<bool> B>
+  Index(B mask) : kind_(kList), tensor_(full({}, mask, bool_)) {}
+  // "..." is the ellipsis.
+  Index(const char* text) : kind_(kEllipsis) {
+    if (std::string_view(text) != "...") {
+      fail(detail::joined({"index: '", messages::printable(text),
+                           "' is no index, expected '...', a number, a slice or a tensor"}));
+    }
+  }
   Index(Slice slice) : kind_(kSlice), slice_(slice) {}
   Index(None) : kind_(kNone) {}
   Index(Ellipsis) : kind_(kEllipsis) {}
@@ -50,7 +65,7 @@ class Index {
   // whole slice, as it is to the op.
   Index(const Tensor& tensor) : kind_(tensor.defined() ? kTensor : kSlice), tensor_(tensor) {
     if (!tensor.defined() || tensor.dim() != 0) return;
-    if (tensor.dtype() != int64 && tensor.dtype() != int32) return;
+    if (tensor.dtype().is_float() || tensor.dtype() == bool_ || tensor.dtype() == uint8) return;
     kind_ = kInt;
     slice_.start = tensor.item<int64_t>();
   }
@@ -60,11 +75,11 @@ class Index {
   enum Kind { kInt, kSlice, kNone, kEllipsis, kTensor, kList };
   // How many of x's dimensions it takes.
   int64_t dims() const {
-    if (kind_ == kTensor) {
+    if (kind_ == kTensor || kind_ == kList) {
       const bool is_mask = tensor_.dtype() == bool_ || tensor_.dtype() == uint8;
       return is_mask ? tensor_.dim() : 1;
     }
-    return kind_ == kInt || kind_ == kSlice || kind_ == kList;
+    return kind_ == kInt || kind_ == kSlice;
   }
   Kind kind_;
   Slice slice_{};
@@ -212,14 +227,26 @@ inline Indexed Tensor::operator[](const Index& index) const { return Indexed(*th
 inline Indexed Tensor::operator[](std::initializer_list<Index> indices) const {
   return Indexed(*this, indices.begin(), indices.size());
 }
-inline const Tensor& Tensor::index_put_(std::initializer_list<Index> indices, Number value,
-                                        bool accumulate) const {
-  return index_put_(indices, full({}, value, dtype(), device()), accumulate);
+inline Indexed Tensor::operator[](const std::vector<Index>& indices) const {
+  return Indexed(*this, indices.data(), indices.size());
 }
 inline Tensor Tensor::index(std::initializer_list<Index> indices) const { return (*this)[indices]; }
+inline Tensor Tensor::index(const std::vector<Index>& indices) const { return (*this)[indices]; }
+inline const Tensor& Tensor::index_put_(std::initializer_list<Index> indices, Number value,
+                                        Bool accumulate) const {
+  return index_put_(std::vector<Index>(indices), value, accumulate);
+}
 inline const Tensor& Tensor::index_put_(std::initializer_list<Index> indices, const Tensor& values,
-                                        bool accumulate) const {
-  Indexed place(Indexed::Unread(), *this, indices.begin(), indices.size());
+                                        Bool accumulate) const {
+  return index_put_(std::vector<Index>(indices), values, accumulate);
+}
+inline const Tensor& Tensor::index_put_(const std::vector<Index>& indices, Number value,
+                                        Bool accumulate) const {
+  return index_put_(indices, full({}, value, dtype(), device()), accumulate);
+}
+inline const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor& values,
+                                        Bool accumulate) const {
+  Indexed place(Indexed::Unread(), *this, indices.data(), indices.size());
   if (!accumulate) {
     place.write(values);
   } else if (place.indices_.empty()) {

@@ -100,7 +100,7 @@ struct USVh : detail::NamedResults<3> {
 
 // The triangle l with l l^T = a for symmetric positive definite matrices a [.., n, n]; upper: u
 // with u^T u = a. Reads that triangle of a alone.
-inline Tensor cholesky(const Tensor& a, bool upper = false) { return detail::call<Tensor>(detail::op<"linalg.cholesky">, {a, upper}); }
+inline Tensor cholesky(const Tensor& a, Bool upper = false) { return detail::call<Tensor>(detail::op<"linalg.cholesky">, {a, upper}); }
 struct CholeskyOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool upper = false;
@@ -109,7 +109,7 @@ template <std::same_as<CholeskyOptions> O = CholeskyOptions>
 inline Tensor cholesky(const Tensor& a, const O& options) { return detail::call<Tensor>(detail::op<"linalg.cholesky">, {a, options.upper}); }
 // cholesky(a, upper), and info [..] int32: 0, or the order of the first leading minor of a matrix
 // that is not positive, where l is not complete. With check_errors it refuses such matrices.
-inline results::LInfo cholesky_ex(const Tensor& a, bool upper = false, bool check_errors = false) { return detail::call<results::LInfo>(detail::op<"linalg.cholesky_ex">, {a, upper, check_errors}); }
+inline results::LInfo cholesky_ex(const Tensor& a, Bool upper = false, Bool check_errors = false) { return detail::call<results::LInfo>(detail::op<"linalg.cholesky_ex">, {a, upper, check_errors}); }
 struct CholeskyExOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool upper = false;
@@ -131,7 +131,7 @@ inline results::QR qr(const Tensor& a, const O& options) { return detail::call<r
 inline results::LuPivots lu_factor(const Tensor& a) { return detail::call<results::LuPivots>(detail::op<"linalg.lu_factor">, {a}); }
 // lu_factor(a), and info [..] int32: 0, or the number, from 1, of the first element of u's diagonal
 // that is 0, where a matrix is singular. With check_errors it refuses such matrices.
-inline results::LuPivotsInfo lu_factor_ex(const Tensor& a, bool check_errors = false) { return detail::call<results::LuPivotsInfo>(detail::op<"linalg.lu_factor_ex">, {a, check_errors}); }
+inline results::LuPivotsInfo lu_factor_ex(const Tensor& a, Bool check_errors = false) { return detail::call<results::LuPivotsInfo>(detail::op<"linalg.lu_factor_ex">, {a, check_errors}); }
 struct LuFactorExOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool check_errors = false;
@@ -143,7 +143,7 @@ inline results::LuPivotsInfo lu_factor_ex(const Tensor& a, const O& options) { r
 inline results::PLU lu(const Tensor& a) { return detail::call<results::PLU>(detail::op<"linalg.lu">, {a}); }
 // The matrices p, l and u of lu(a), of what lu_factor(a) gives. Without unpack_data l and u are
 // empty, without unpack_pivots p is.
-inline results::PLU lu_unpack(const Tensor& lu, const Tensor& pivots, bool unpack_data = true, bool unpack_pivots = true) { return detail::call<results::PLU>(detail::op<"linalg.lu_unpack">, {lu, pivots, unpack_data, unpack_pivots}); }
+inline results::PLU lu_unpack(const Tensor& lu, const Tensor& pivots, Bool unpack_data = true, Bool unpack_pivots = true) { return detail::call<results::PLU>(detail::op<"linalg.lu_unpack">, {lu, pivots, unpack_data, unpack_pivots}); }
 struct LuUnpackOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool unpack_data = true;
@@ -153,7 +153,7 @@ template <std::same_as<LuUnpackOptions> O = LuUnpackOptions>
 inline results::PLU lu_unpack(const Tensor& lu, const Tensor& pivots, const O& options) { return detail::call<results::PLU>(detail::op<"linalg.lu_unpack">, {lu, pivots, options.unpack_data, options.unpack_pivots}); }
 // x with a x = b [.., n, k] for the matrices of which lu_factor gave lu and pivots; x a = b without
 // left; of a^T with adjoint.
-inline Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left = true, bool adjoint = false) { return detail::call<Tensor>(detail::op<"linalg.lu_solve">, {lu, pivots, b, left, adjoint}); }
+inline Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, Bool left = true, Bool adjoint = false) { return detail::call<Tensor>(detail::op<"linalg.lu_solve">, {lu, pivots, b, left, adjoint}); }
 struct LuSolveOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool left = true;
@@ -171,7 +171,7 @@ inline Tensor householder_product(const Tensor& a, const Tensor& tau) { return d
 // q other [.., m, n], or other q without left, or with q^T in place of q, where q is the square
 // product of the reflections that householder_product(a, tau) has the first columns of. Leading
 // dimensions broadcast.
-inline Tensor ormqr(const Tensor& a, const Tensor& tau, const Tensor& other, bool left = true, bool transpose = false) { return detail::call<Tensor>(detail::op<"linalg.ormqr">, {a, tau, other, left, transpose}); }
+inline Tensor ormqr(const Tensor& a, const Tensor& tau, const Tensor& other, Bool left = true, Bool transpose = false) { return detail::call<Tensor>(detail::op<"linalg.ormqr">, {a, tau, other, left, transpose}); }
 struct OrmqrOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool left = true;
@@ -181,21 +181,21 @@ template <std::same_as<OrmqrOptions> O = OrmqrOptions>
 inline Tensor ormqr(const Tensor& a, const Tensor& tau, const Tensor& other, const O& options) { return detail::call<Tensor>(detail::op<"linalg.ormqr">, {a, tau, other, options.left, options.transpose}); }
 // x with a x = b [.., n, k] for triangles a [.., n, n], upper or lower; x a = b without left.
 // unitriangular: the diagonal of a is taken to be 1. A 0 on it gives infinities and NaN.
-inline Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left = true, bool unitriangular = false) { return detail::call<Tensor>(detail::op<"linalg.solve_triangular">, {a, b, upper, left, unitriangular}); }
+inline Tensor solve_triangular(const Tensor& a, const Tensor& b, Bool upper, Bool left = true, Bool unitriangular = false) { return detail::call<Tensor>(detail::op<"linalg.solve_triangular">, {a, b, upper, left, unitriangular}); }
 struct SolveTriangularOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool left = true;
   bool unitriangular = false;
 };
 template <std::same_as<SolveTriangularOptions> O = SolveTriangularOptions>
-inline Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, const O& options) { return detail::call<Tensor>(detail::op<"linalg.solve_triangular">, {a, b, upper, options.left, options.unitriangular}); }
+inline Tensor solve_triangular(const Tensor& a, const Tensor& b, Bool upper, const O& options) { return detail::call<Tensor>(detail::op<"linalg.solve_triangular">, {a, b, upper, options.left, options.unitriangular}); }
 // x with a x = b [.., n, k], where l is the factor of Cholesky of a, or upper the upper one.
-inline Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper = false) { return detail::call<Tensor>(detail::op<"linalg.cholesky_solve">, {b, l, upper}); }
+inline Tensor cholesky_solve(const Tensor& b, const Tensor& l, Bool upper = false) { return detail::call<Tensor>(detail::op<"linalg.cholesky_solve">, {b, l, upper}); }
 using CholeskySolveOptions = CholeskyOptions;
 template <std::same_as<CholeskySolveOptions> O = CholeskySolveOptions>
 inline Tensor cholesky_solve(const Tensor& b, const Tensor& l, const O& options) { return detail::call<Tensor>(detail::op<"linalg.cholesky_solve">, {b, l, options.upper}); }
 // The inverse of a, where l [.., n, n] is the factor of Cholesky of a, or the upper one.
-inline Tensor cholesky_inverse(const Tensor& l, bool upper = false) { return detail::call<Tensor>(detail::op<"linalg.cholesky_inverse">, {l, upper}); }
+inline Tensor cholesky_inverse(const Tensor& l, Bool upper = false) { return detail::call<Tensor>(detail::op<"linalg.cholesky_inverse">, {l, upper}); }
 using CholeskyInverseOptions = CholeskyOptions;
 template <std::same_as<CholeskyInverseOptions> O = CholeskyInverseOptions>
 inline Tensor cholesky_inverse(const Tensor& l, const O& options) { return detail::call<Tensor>(detail::op<"linalg.cholesky_inverse">, {l, options.upper}); }
@@ -203,13 +203,13 @@ inline Tensor cholesky_inverse(const Tensor& l, const O& options) { return detai
 inline Tensor inv(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.inv">, {a}); }
 // inv(a), with infinities where there is none, and info [..] int32: 0, or which pivot, from 1, is
 // the first that is 0. With check_errors it refuses singular matrices.
-inline results::InverseInfo inv_ex(const Tensor& a, bool check_errors = false) { return detail::call<results::InverseInfo>(detail::op<"linalg.inv_ex">, {a, check_errors}); }
+inline results::InverseInfo inv_ex(const Tensor& a, Bool check_errors = false) { return detail::call<results::InverseInfo>(detail::op<"linalg.inv_ex">, {a, check_errors}); }
 using InvExOptions = LuFactorExOptions;
 template <std::same_as<InvExOptions> O = InvExOptions>
 inline results::InverseInfo inv_ex(const Tensor& a, const O& options) { return detail::call<results::InverseInfo>(detail::op<"linalg.inv_ex">, {a, options.check_errors}); }
 // x with a x = b for square matrices a [.., n, n] and b [.., n, k] or [.., n]; x a = b without
 // left. Leading dimensions broadcast. Refuses singular matrices.
-inline Tensor solve(const Tensor& a, const Tensor& b, bool left = true) { return detail::call<Tensor>(detail::op<"linalg.solve">, {a, b, left}); }
+inline Tensor solve(const Tensor& a, const Tensor& b, Bool left = true) { return detail::call<Tensor>(detail::op<"linalg.solve">, {a, b, left}); }
 struct SolveOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool left = true;
@@ -219,7 +219,7 @@ inline Tensor solve(const Tensor& a, const Tensor& b, const O& options) { return
 // solve(a, b, left), with infinities or NaN where a matrix is singular, and info [..] int32 for
 // each matrix a: 0, or which pivot, from 1, is the first that is 0. With check_errors it refuses
 // singular matrices.
-inline results::ResultInfo solve_ex(const Tensor& a, const Tensor& b, bool left = true, bool check_errors = false) { return detail::call<results::ResultInfo>(detail::op<"linalg.solve_ex">, {a, b, left, check_errors}); }
+inline results::ResultInfo solve_ex(const Tensor& a, const Tensor& b, Bool left = true, Bool check_errors = false) { return detail::call<results::ResultInfo>(detail::op<"linalg.solve_ex">, {a, b, left, check_errors}); }
 struct SolveExOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool left = true;
@@ -235,7 +235,7 @@ inline results::SolutionResiduals lstsq(const Tensor& a, const Tensor& b) { retu
 // diagonal is 1, and the blocks of d, of one or two rows, in one matrix, and LAPACK's numbers of
 // rows, negative for blocks of two: see sytrf. Refuses singular matrices. hermitian makes no
 // difference to real numbers.
-inline results::LdPivots ldl_factor(const Tensor& a, bool hermitian = false) { return detail::call<results::LdPivots>(detail::op<"linalg.ldl_factor">, {a, hermitian}); }
+inline results::LdPivots ldl_factor(const Tensor& a, Bool hermitian = false) { return detail::call<results::LdPivots>(detail::op<"linalg.ldl_factor">, {a, hermitian}); }
 struct LdlFactorOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool hermitian = false;
@@ -244,7 +244,7 @@ template <std::same_as<LdlFactorOptions> O = LdlFactorOptions>
 inline results::LdPivots ldl_factor(const Tensor& a, const O& options) { return detail::call<results::LdPivots>(detail::op<"linalg.ldl_factor">, {a, options.hermitian}); }
 // ldl_factor(a), and info [..] int32: 0, or the number, from 1, of the first element of d's
 // diagonal that is 0, where a matrix is singular. With check_errors it refuses such matrices.
-inline results::LdPivotsInfo ldl_factor_ex(const Tensor& a, bool hermitian = false, bool check_errors = false) { return detail::call<results::LdPivotsInfo>(detail::op<"linalg.ldl_factor_ex">, {a, hermitian, check_errors}); }
+inline results::LdPivotsInfo ldl_factor_ex(const Tensor& a, Bool hermitian = false, Bool check_errors = false) { return detail::call<results::LdPivotsInfo>(detail::op<"linalg.ldl_factor_ex">, {a, hermitian, check_errors}); }
 struct LdlFactorExOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool hermitian = false;
@@ -254,7 +254,7 @@ template <std::same_as<LdlFactorExOptions> O = LdlFactorExOptions>
 inline results::LdPivotsInfo ldl_factor_ex(const Tensor& a, const O& options) { return detail::call<results::LdPivotsInfo>(detail::op<"linalg.ldl_factor_ex">, {a, options.hermitian, options.check_errors}); }
 // x with a x = b [.., n, k] for the matrices of which ldl_factor gave ld and pivots. Leading
 // dimensions broadcast. b alone has a gradient.
-inline Tensor ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b, bool hermitian = false) { return detail::call<Tensor>(detail::op<"linalg.ldl_solve">, {ld, pivots, b, hermitian}); }
+inline Tensor ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b, Bool hermitian = false) { return detail::call<Tensor>(detail::op<"linalg.ldl_solve">, {ld, pivots, b, hermitian}); }
 using LdlSolveOptions = LdlFactorOptions;
 template <std::same_as<LdlSolveOptions> O = LdlSolveOptions>
 inline Tensor ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b, const O& options) { return detail::call<Tensor>(detail::op<"linalg.ldl_solve">, {ld, pivots, b, options.hermitian}); }
@@ -285,7 +285,7 @@ inline Tensor eigvalsh(const Tensor& a, const O& options) { return detail::call<
 // n, n] and s [.., k] in descending order, k the smaller of m and n; without full_matrices u [..,
 // m, k] and vh [.., k, n]. The gradient of u and vh is infinite or NaN where singular values are
 // equal.
-inline results::USVh svd(const Tensor& a, bool full_matrices = true) { return detail::call<results::USVh>(detail::op<"linalg.svd">, {a, full_matrices}); }
+inline results::USVh svd(const Tensor& a, Bool full_matrices = true) { return detail::call<results::USVh>(detail::op<"linalg.svd">, {a, full_matrices}); }
 struct SvdOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool full_matrices = true;
@@ -305,12 +305,12 @@ struct PinvOptions {
 };
 inline Tensor pinv(const Tensor& a, const PinvOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.pinv">, {a, options.atol, options.rtol, options.hermitian}); }
 template <detail::Placed<std::optional<Float>> P>
-Tensor pinv(const Tensor& a, const P& atol, std::optional<Float> rtol = {}, Bool hermitian = false) { return detail::call<Tensor>(detail::op<"linalg.pinv">, {a, std::optional<Float>(atol), rtol, bool(hermitian)}); }
+Tensor pinv(const Tensor& a, const P& atol, std::optional<Float> rtol = {}, Bool hermitian = false) { return detail::call<Tensor>(detail::op<"linalg.pinv">, {a, std::optional<Float>(atol), rtol, hermitian}); }
 // How many singular values of a [.., m, n] count as more than 0, by the tolerances of pinv.
 using MatrixRankOptions = PinvOptions;
 inline Tensor matrix_rank(const Tensor& a, const MatrixRankOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.matrix_rank">, {a, options.atol, options.rtol, options.hermitian}); }
 template <detail::Placed<std::optional<Float>> P>
-Tensor matrix_rank(const Tensor& a, const P& atol, std::optional<Float> rtol = {}, Bool hermitian = false) { return detail::call<Tensor>(detail::op<"linalg.matrix_rank">, {a, std::optional<Float>(atol), rtol, bool(hermitian)}); }
+Tensor matrix_rank(const Tensor& a, const P& atol, std::optional<Float> rtol = {}, Bool hermitian = false) { return detail::call<Tensor>(detail::op<"linalg.matrix_rank">, {a, std::optional<Float>(atol), rtol, hermitian}); }
 // The condition numbers of a [.., m, n]: for None and 2 the quotient of the greatest and the least
 // singular value, its inverse for -2; for 1, -1, inf and -inf the norm of a times that of its
 // inverse, inf where there is none.
@@ -331,7 +331,7 @@ struct MatrixNormOptions {
 };
 inline Tensor matrix_norm(const Tensor& a, const MatrixNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.matrix_norm">, {a, options.ord, options.dim, options.keepdim}); }
 template <detail::Placed<std::optional<Float>> P>
-Tensor matrix_norm(const Tensor& a, const P& ord, Ints dim = {-2, -1}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"linalg.matrix_norm">, {a, std::optional<Float>(ord), dim, bool(keepdim)}); }
+Tensor matrix_norm(const Tensor& a, const P& ord, Ints dim = {-2, -1}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"linalg.matrix_norm">, {a, std::optional<Float>(ord), dim, keepdim}); }
 // (sum |x|^ord)^(1/ord) over dim, or over all where dim is empty. inf: the largest |x|, -inf the
 // least; 0: how many are not 0. With a dtype: of x as that dtype.
 struct VectorNormOptions {
@@ -343,7 +343,7 @@ struct VectorNormOptions {
 };
 inline Tensor vector_norm(const Tensor& x, const VectorNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.vector_norm">, {x, options.ord, options.dim, options.keepdim, options.dtype}); }
 template <detail::Placed<Float> P>
-Tensor vector_norm(const Tensor& x, const P& ord, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"linalg.vector_norm">, {x, Float(ord), dim, bool(keepdim), dtype}); }
+Tensor vector_norm(const Tensor& x, const P& ord, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"linalg.vector_norm">, {x, Float(ord), dim, keepdim, dtype}); }
 // vector_norm(a, ord) over one dimension dim, matrix_norm(a, ord) over two. Where dim is empty: of
 // a of 1 or 2 dimensions. ord None: the root of the sum of squares, over all where dim is empty.
 // With a dtype: of a as that dtype.
@@ -356,9 +356,9 @@ struct NormOptions {
 };
 inline Tensor norm(const Tensor& a, const NormOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.norm">, {a, options.ord, options.dim, options.keepdim, options.dtype}); }
 template <detail::Placed<std::optional<Float>> P>
-Tensor norm(const Tensor& a, const P& ord, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"linalg.norm">, {a, std::optional<Float>(ord), dim, bool(keepdim), dtype}); }
+Tensor norm(const Tensor& a, const P& ord, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"linalg.norm">, {a, std::optional<Float>(ord), dim, keepdim, dtype}); }
 // The sum of the singular values of the matrices of the two dimensions.
-inline Tensor nuclear_norm(const Tensor& a, Ints dim = {-2, -1}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"linalg.nuclear_norm">, {a, dim, keepdim}); }
+inline Tensor nuclear_norm(const Tensor& a, Ints dim = {-2, -1}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"linalg.nuclear_norm">, {a, dim, keepdim}); }
 struct NuclearNormOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   KeptInts dim = {-2, -1};
@@ -421,7 +421,7 @@ struct PcaLowrankOptions {
 };
 inline results::USV pca_lowrank(const Tensor& a, const PcaLowrankOptions& options = {}) { return detail::call<results::USV>(detail::op<"linalg.pca_lowrank">, {a, options.q, options.center, options.niter}); }
 template <detail::Placed<std::optional<Int>> P>
-results::USV pca_lowrank(const Tensor& a, const P& q, Bool center = true, Int niter = 2) { return detail::call<results::USV>(detail::op<"linalg.pca_lowrank">, {a, std::optional<Int>(q), bool(center), niter}); }
+results::USV pca_lowrank(const Tensor& a, const P& q, Bool center = true, Int niter = 2) { return detail::call<results::USV>(detail::op<"linalg.pca_lowrank">, {a, std::optional<Int>(q), center, niter}); }
 
 }  // namespace linalg
 }  // namespace v0

@@ -53,7 +53,8 @@ class Int {
  private:
   int64_t number_;
 };
-// What a schema calls bool, where a number beside it could stand a place too far: it takes none.
+// What a schema calls bool. It takes no number and no text, which C++ would make a bool of where one stands
+// a place too far.
 class Bool {
  public:
   template <std::same_as<bool> B>

@@ -1,11 +1,13 @@
-// Hooks of modules in backward: Object::register_full_backward_hook. The inputs and the outputs of
-// `forward` each go through a function that changes nothing and sees their gradients; where hooks are
-// set, compiled functions run eagerly.
+// Hooks of modules in backward: Object::register_full_backward_hook and
+// register_full_backward_pre_hook. The inputs and the outputs of `forward` each go through a function
+// that changes nothing and sees their gradients; where hooks are set, compiled functions run eagerly.
 #pragma once
 
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,19 +19,9 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace detail {
 
-// One forward of a module that has such a hook, which is called once in backward: at the inputs
-// where one of them needs a gradient, else at the outputs.
-struct HookedCall {
-  virtual ~HookedCall() = default;
-  // Gradients of inputs that stand for those that were given; none: those stay.
-  virtual std::vector<Tensor> hook(Object& module, std::vector<Tensor> grad_inputs,
-                                   std::vector<Tensor> grad_outputs) = 0;
-  // Once backward came to the outputs. The graph at the inputs does not hold the module: the module
-  // may hold that graph, in what its forward keeps.
-  std::weak_ptr<Object> module;
-  std::vector<Tensor> grad_outputs;
-  size_t n_inputs = 0, n_outputs = 0;
-  bool at_inputs = false;
+// The backward hooks of a module in the order in which they run.
+struct BackwardHookLists {
+  BackwardHookFunctions hooks, pre_hooks;
 };
 
 // Those of n tensors that need a gradient, and where they stand.
@@ -54,21 +46,91 @@ struct Places {
   }
 };
 
+// One forward of a module that has such hooks, which are called once in backward: at the inputs where
+// one of them needs a gradient, else at the outputs.
+struct HookedCall {
+  std::shared_ptr<const BackwardHookLists> lists;  // as they were when forward was called
+  // Once backward came to the outputs. The graph at the inputs does not hold the module: the module
+  // may hold that graph, in what its forward keeps.
+  std::weak_ptr<Object> module;
+  std::vector<Tensor> grad_outputs;
+  size_t n_inputs = 0;
+  bool at_inputs = false;
+};
+
+inline std::string gradient_text(const Tensor& t) {
+  return joined({sizes_text(t.sizes()), " ", t.dtype().name(), " on ", t.device().name()});
+}
+
+// Calls hooks one after the other, each with the gradients that the one before left. As in PyTorch
+// what they give is of the sizes, the dtype and the device of what they replace; where they are given
+// no gradient at all they give none.
+template <typename Call>
+void call_backward_hooks(const BackwardHookFunctions& hooks, const Object& module, const char* kind,
+                         const char* of, std::vector<Tensor>& grads, Call call) {
+  const std::vector<Tensor> first = grads;
+  const bool none =
+      std::none_of(first.begin(), first.end(), [](const Tensor& g) { return g.defined(); });
+  for (size_t h = 0; h < hooks.size(); ++h) {
+    Object self = module;  // which the hook may change
+    std::vector<Tensor> others = call(*hooks[h], self);
+    if (others.empty()) continue;
+    const auto refuse = [&](const std::string& given, const std::string& expected) {
+      fail(joined({module.type_name(), ": ", kind, " ", std::to_string(h + 1), " gives ", given,
+                   ", expected ", expected}));
+    };
+    for (size_t i = 0; none && i < others.size(); ++i) {
+      if (others[i].defined()) {
+        refuse(joined({"a gradient for ", of, " ", std::to_string(i)}),
+               joined({"none, as no ", of, " needs a gradient"}));
+      }
+    }
+    if (none) continue;
+    if (others.size() != first.size()) {
+      refuse(joined({std::to_string(others.size()), " gradients of ", of, "s"}),
+             joined({std::to_string(first.size()), ", one for each ", of, " of forward"}));
+    }
+    for (size_t i = 0; i < first.size(); ++i) {
+      const Tensor &g = others[i], &before = first[i];
+      if (!g.defined() || !before.defined()) continue;
+      if (g.sizes() != before.sizes() || g.dtype() != before.dtype() ||
+          g.device() != before.device()) {
+        refuse(joined({gradient_text(g), " for ", of, " ", std::to_string(i)}),
+               gradient_text(before));
+      }
+    }
+    grads = std::move(others);
+  }
+}
+inline void call_full_backward_hooks(const HookedCall& call, const Object& module,
+                                     std::vector<Tensor>& grad_inputs,
+                                     const std::vector<Tensor>& grad_outputs) {
+  call_backward_hooks(call.lists->hooks, module, "full backward hook", "input", grad_inputs,
+                      [&](BackwardHookFunction& hook, Object& self) {
+                        return hook.call(self, grad_outputs, grad_inputs);
+                      });
+}
+
 struct HookedContext : Context {
   std::shared_ptr<HookedCall> call;
   std::shared_ptr<const Places> where;
+  std::shared_ptr<Object> module;  // of outputs, which hold the module until backward
+  std::string type;
 };
-// What forward gives holds the module until backward.
-struct HookedOutputContext : HookedContext {
-  std::shared_ptr<Object> module;
-};
-struct BackwardHookInput : Function<BackwardHookInput> {
+template <typename Derived>
+struct Hooked : Function<Derived> {
   using Context = HookedContext;
-  static std::vector<Tensor> forward(Context& context, std::vector<Tensor> x,
+  static std::string node_name(const Context& context) {
+    return context.type + " (full backward hooks)";
+  }
+};
+struct BackwardHookInput : Hooked<BackwardHookInput> {
+  static std::vector<Tensor> forward(Context& context, std::vector<Tensor> x, const Object& module,
                                      const std::shared_ptr<HookedCall>& call,
                                      const std::shared_ptr<const Places>& where) {
     context.call = call;
     context.where = where;
+    context.type = module.type_name();
     return x;
   }
   static std::vector<Tensor> backward(Context& context, std::vector<Tensor> g) {
@@ -77,35 +139,39 @@ struct BackwardHookInput : Function<BackwardHookInput> {
     // As in PyTorch, what did not come through the outputs is none of the hook's, as the gradient of
     // what forward keeps for others.
     if (!module) return g;
-    std::vector<Tensor> others =
-        call.hook(*module, context.where->put(g, {}), std::exchange(call.grad_outputs, {}));
-    return others.empty() ? g : context.where->pick(others);
+    std::vector<Tensor> all = context.where->put(std::move(g), {});
+    call_full_backward_hooks(call, *module, all, std::exchange(call.grad_outputs, {}));
+    return context.where->pick(all);
   }
 };
-struct BackwardHookOutput : Function<BackwardHookOutput> {
-  using Context = HookedOutputContext;
+struct BackwardHookOutput : Hooked<BackwardHookOutput> {
   static std::vector<Tensor> forward(Context& context, std::vector<Tensor> y, const Object& module,
                                      const std::shared_ptr<HookedCall>& call,
                                      const std::shared_ptr<const Places>& where) {
     context.module = std::make_shared<Object>(module);
     context.call = call;
     context.where = where;
+    context.type = module.type_name();
     return y;
   }
   static std::vector<Tensor> backward(Context& context, std::vector<Tensor> g) {
     HookedCall& call = *context.call;
-    std::vector<Tensor> all = context.where->put(g, {});
+    std::vector<Tensor> all = context.where->put(std::move(g), {});
+    call_backward_hooks(
+        call.lists->pre_hooks, *context.module, "full backward pre-hook", "output", all,
+        [&](BackwardHookFunction& hook, Object& self) { return hook.call(self, all, {}); });
     if (call.at_inputs) {
       call.module = context.module;
-      call.grad_outputs = std::move(all);
+      call.grad_outputs = all;
     } else {
-      call.hook(*context.module, std::vector<Tensor>(call.n_inputs), std::move(all));
+      std::vector<Tensor> inputs(call.n_inputs);
+      call_full_backward_hooks(call, *context.module, inputs, all);
     }
-    return g;
+    return context.where->pick(all);
   }
 };
 
-// The calls of one hook that began and did not return; NULL for one whose inputs need no gradient.
+// The calls of a module that began and did not return; NULL for one whose inputs need no gradient.
 // Thread-safe.
 class HookedCalls {
  public:
@@ -140,74 +206,155 @@ class HookedCalls {
   std::vector<Active> calls_;
 };
 
-// What a hook makes of gradients, in lists: f is of one tensor in each place, or of lists.
-template <typename F, typename Grads>
-std::vector<Tensor> call_backward_hook(F& f, Object& self, const Grads& inputs,
-                                       const Grads& outputs) {
-  if constexpr (std::is_void_v<decltype(f(self, inputs, outputs))>) {
-    f(self, inputs, outputs);
-    return {};
-  } else if constexpr (std::is_same_v<Grads, Tensor>) {
-    Tensor other = f(self, inputs, outputs);
-    return other.defined() ? std::vector<Tensor>{std::move(other)} : std::vector<Tensor>();
-  } else {
-    return f(self, inputs, outputs);
-  }
-}
+// What calls the backward hooks of a module: a pre-hook and a forward hook, each the last of its kind,
+// which pass the inputs of forward and its outputs through the two functions above. The lists of one
+// BackwardHooks never change. When hooks are added or removed, and when a hook of forward is
+// registered, another BackwardHooks takes its place, behind all others. A forward that has begun
+// keeps the one that it found.
+class BackwardHooks : public std::enable_shared_from_this<BackwardHooks> {
+  using Shared = std::shared_ptr<BackwardHooks>;
 
-template <typename F>
-struct HookedCallOf : HookedCall {
-  std::shared_ptr<F> f;
-  explicit HookedCallOf(std::shared_ptr<F> function) : f(std::move(function)) {}
-  std::vector<Tensor> hook(Object& module, std::vector<Tensor> grad_inputs,
-                           std::vector<Tensor> grad_outputs) override {
-    Object self = module;            // which the hook may change
-    grad_outputs.resize(n_outputs);  // where none came
-    if constexpr (takes_one<F, Tensor, Tensor>) {
-      return call_backward_hook(*f, self, grad_inputs[0], grad_outputs[0]);
-    } else {
-      std::vector<Tensor> others = call_backward_hook(*f, self, grad_inputs, grad_outputs);
-      if (!others.empty() && others.size() != grad_inputs.size()) {
-        fail(
-            joined({module.type_name(), ": a hook gives ", std::to_string(others.size()),
-                    " gradients of inputs, and forward has ", std::to_string(grad_inputs.size())}));
-      }
-      return others;
+ public:
+  // Changes the lists of an object by `change`, unless that gives false. Returns what it gave.
+  template <typename F>
+  static bool change(tn_object* object, F change) {
+    const Shared old = of(object);
+    auto lists = std::make_shared<BackwardHookLists>();
+    if (old) *lists = *old->lists_;
+    if (!change(*lists)) return false;
+    replace(object, old, std::move(lists));
+    return true;
+  }
+  static void keep_last(tn_object* object) {
+    if (const Shared old = of(object)) replace(object, old, old->lists_);
+  }
+  static BackwardHook add(const Object& module, std::shared_ptr<BackwardHookFunction> hook,
+                          BackwardHookFunctions BackwardHookLists::*list, bool prepend) {
+    __atomic_store_n(&keep_backward_hooks_last, KeepLast(keep_last), __ATOMIC_RELEASE);
+    const uint64_t id = hook->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+    change(module.get(), [&](BackwardHookLists& lists) {
+      BackwardHookFunctions& hooks = lists.*list;
+      hooks.insert(prepend ? hooks.begin() : hooks.end(), std::move(hook));
+      return true;
+    });
+    return {module, id, remove};
+  }
+  static bool remove(const Object& module, uint64_t id) {
+    return change(module.get(), [&](BackwardHookLists& lists) {
+      const auto has_id = [&](const auto& hook) { return hook->id == id; };
+      return std::erase_if(lists.hooks, has_id) + std::erase_if(lists.pre_hooks, has_id) > 0;
+    });
+  }
+
+  explicit BackwardHooks(std::shared_ptr<const BackwardHookLists> lists)
+      : lists_(std::move(lists)) {}
+  BackwardHooks(const BackwardHooks&) = delete;
+  ~BackwardHooks() { unlink(); }
+
+ private:
+  static Shared of(tn_object* object) {
+    const SpinLock::Scope scope(lock);
+    for (BackwardHooks* hooks = first; hooks; hooks = hooks->next_) {
+      if (hooks->object_ != object) continue;
+      if (Shared found = hooks->weak_from_this().lock()) return found;
+    }
+    return nullptr;
+  }
+  static void replace(tn_object* object, const Shared& old,
+                      std::shared_ptr<const BackwardHookLists> lists) {
+    if (!lists->hooks.empty() || !lists->pre_hooks.empty())
+      std::make_shared<BackwardHooks>(std::move(lists))->hang_on(object);
+    if (old) old->take_from(object);
+  }
+  void hang_on(tn_object* object) {
+    before_ = hang(object, api.object->add_forward_pre_hook, call_before);
+    try {
+      after_ = hang(object, api.object->add_forward_hook, call_after);
+    } catch (...) {
+      check_removed(api.object->remove_forward_hook(object, before_));
+      throw;
+    }
+    const SpinLock::Scope scope(lock);
+    object_ = object;
+    next_ = std::exchange(first, this);
+  }
+  uint64_t hang(tn_object* object, AddHook add, tn_forward_hook_fn call) {
+    void* self = Held<Shared>::make(shared_from_this());
+    uint64_t id = 0;
+    if (tn_status* status = add(object, call, self, Held<Shared>::destroy, &id)) {
+      Held<Shared>::destroy(self);
+      raise(status);
+    }
+    return id;
+  }
+  void take_from(tn_object* object) {
+    unlink();
+    check_removed(api.object->remove_forward_hook(object, before_));
+    check_removed(api.object->remove_forward_hook(object, after_));
+  }
+  void unlink() {
+    const SpinLock::Scope scope(lock);
+    for (BackwardHooks** at = &first; *at; at = &(*at)->next_) {
+      if (*at != this) continue;
+      *at = next_;
+      return;
     }
   }
-};
 
-// What the two forward hooks of a backward hook do.
-template <typename F>
-class BackwardHooks {
- public:
-  explicit BackwardHooks(F f) : f_(std::make_shared<F>(std::move(f))) {}
+  static tn_status* call_before(void* self, tn_object* object, const tn_value* args,
+                                uint32_t n_args, tn_value* replaced, uint32_t) {
+    return to_status([&] {
+      std::vector<Tensor> others =
+          Held<Shared>::get(self)->before(Object::borrow(object), tensors_among(args, n_args));
+      if (!others.empty())
+        give_tensors(object, "inputs", args, n_args, std::move(others), replaced);
+    });
+  }
+  static tn_status* call_after(void* self, tn_object* object, const tn_value* args, uint32_t n_args,
+                               tn_value* results, uint32_t n_results) {
+    return to_status([&] {
+      std::vector<Tensor> others = Held<Shared>::get(self)->after(
+          Object::borrow(object), tensors_among(args, n_args), tensors_among(results, n_results));
+      if (!others.empty())
+        give_tensors(object, "outputs", results, n_results, std::move(others), results);
+    });
+  }
 
   // The inputs that forward is to get; none: those that it has.
-  std::vector<Tensor> before(const std::vector<Tensor>& inputs) const {
+  std::vector<Tensor> before(const Object& self, const std::vector<Tensor>& inputs) {
     const auto where = std::make_shared<const Places>(inputs);
-    if (!grad_enabled() || where->places.empty()) {
-      calls_->began(nullptr);
+    if (!grad_enabled() || where->places.empty() || lists_->hooks.empty()) {
+      calls_.began(nullptr);
       return {};
     }
     const std::shared_ptr<HookedCall> call = begin(inputs);
     call->at_inputs = true;
-    calls_->began(call);
-    return where->put(BackwardHookInput::apply(where->pick(inputs), call, where), inputs);
+    calls_.began(call);
+    return where->put(BackwardHookInput::apply(where->pick(inputs), self, call, where), inputs);
   }
   // Likewise of its outputs.
   std::vector<Tensor> after(const Object& self, const std::vector<Tensor>& inputs,
-                            const std::vector<Tensor>& outputs) const {
-    std::shared_ptr<HookedCall> call = calls_->returned();
+                            const std::vector<Tensor>& outputs) {
+    std::shared_ptr<HookedCall> call = calls_.returned();
+    expect_one(self, lists_->hooks, inputs.size(), outputs.size());
+    expect_one(self, lists_->pre_hooks, 1, outputs.size());
     const auto where = std::make_shared<const Places>(outputs);
     if (!grad_enabled() || where->places.empty()) return {};
     if (!call) call = begin(inputs);
-    call->n_outputs = outputs.size();
     return where->put(
         BackwardHookOutput::apply(own(where->pick(outputs), inputs), self, call, where), outputs);
   }
-
- private:
+  static void expect_one(const Object& self, const BackwardHookFunctions& hooks, size_t n_inputs,
+                         size_t n_outputs) {
+    for (const auto& hook : hooks) {
+      if (hook->takes_lists || (n_inputs > 0 && n_outputs == 1)) continue;
+      fail(joined({self.type_name(),
+                   ": a backward hook of one tensor in each place is set, and forward has ",
+                   std::to_string(n_inputs), " tensors among its arguments and ",
+                   std::to_string(n_outputs),
+                   " among its results; expected a hook of std::vector<Tensor> gradients"}));
+    }
+  }
   // Copies of those that show the memory of an input, as an Identity's: what is written to the one
   // would change the other.
   static std::vector<Tensor> own(std::vector<Tensor> outputs, const std::vector<Tensor>& inputs) {
@@ -218,37 +365,39 @@ class BackwardHooks {
     return outputs;
   }
   std::shared_ptr<HookedCall> begin(const std::vector<Tensor>& inputs) const {
-    const auto call = std::make_shared<HookedCallOf<F>>(f_);
+    const auto call = std::make_shared<HookedCall>();
+    call->lists = lists_;
     call->n_inputs = inputs.size();
     return call;
   }
 
-  std::shared_ptr<F> f_;
-  std::shared_ptr<HookedCalls> calls_ = std::make_shared<HookedCalls>();
+  // Those that hang on objects, in a list over next_.
+  static inline constinit BackwardHooks* first = nullptr;
+  static inline constinit SpinLock lock{};
+  static inline constinit uint64_t last_id = 0;
+
+  const std::shared_ptr<const BackwardHookLists> lists_;
+  HookedCalls calls_;
+  const tn_object* object_ = nullptr;
+  uint64_t before_ = 0, after_ = 0;
+  BackwardHooks* next_ = nullptr;
 };
 
 }  // namespace detail
 
 template <typename F>
-BackwardHook Object::register_full_backward_hook(F f) const {
-  const detail::BackwardHooks<F> hooks(std::move(f));
-  if constexpr (detail::takes_one<F, Tensor, Tensor>) {
-    const auto one = [](const std::vector<Tensor>& list) {
-      return list.empty() ? Tensor() : list[0];
-    };
-    return {register_forward_pre_hook(
-                [=](Object&, Tensor input) { return one(hooks.before({input})); }),
-            register_forward_hook([=](Object& self, Tensor input, Tensor output) {
-              return one(hooks.after(self, {input}, {output}));
-            })};
-  } else {
-    return {register_forward_pre_hook(
-                [=](Object&, const std::vector<Tensor>& inputs) { return hooks.before(inputs); }),
-            register_forward_hook([=](Object& self, const std::vector<Tensor>& inputs,
-                                      const std::vector<Tensor>& outputs) {
-              return hooks.after(self, inputs, outputs);
-            })};
-  }
+BackwardHook Object::register_full_backward_hook(F f, bool prepend) const {
+  checked();
+  return detail::BackwardHooks::add(*this,
+                                    std::make_shared<detail::FullBackwardHook<F>>(std::move(f)),
+                                    &detail::BackwardHookLists::hooks, prepend);
+}
+template <typename F>
+BackwardHook Object::register_full_backward_pre_hook(F f, bool prepend) const {
+  checked();
+  return detail::BackwardHooks::add(*this,
+                                    std::make_shared<detail::FullBackwardPreHook<F>>(std::move(f)),
+                                    &detail::BackwardHookLists::pre_hooks, prepend);
 }
 
 }  // namespace v0

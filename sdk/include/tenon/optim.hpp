@@ -26,38 +26,45 @@
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
+namespace detail {
+
+inline void expect_finite_norm(const char* function, const char* what, double norm) {
+  if (std::isfinite(norm)) return;
+  fail(joined({function, ": the norm of the ", what, " is ", std::isnan(norm) ? "nan" : "inf",
+               ", which is not finite"}));
+}
+
+}  // namespace detail
 namespace optim {
 
-// torch.nn.utils.get_total_norm: the norm of all elements of tensors of one device.
-inline Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type = 2) {
+struct TotalNormOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Float norm_type = 2.0;
+  bool error_if_nonfinite =
+      false;  // an Error where the norm is infinite or NaN; waits for the device
+};
+using ClipGradNormOptions = TotalNormOptions;
+
+// torch.nn.utils.get_total_norm: the norm of all elements of tensors of one device, which is the norm
+// of the norms of each.
+inline Tensor get_total_norm(const std::vector<Tensor>& tensors,
+                             const TotalNormOptions& options = {}) {
   std::vector<Tensor> norms;
-  for (const Tensor& tensor : tensors) norms.push_back(norm(tensor, norm_type));
+  for (const Tensor& tensor : tensors) norms.push_back(norm(tensor, options.norm_type));
   if (norms.empty()) return tensor(0.f);
-  return norm(stack(norms), norm_type);
+  const Tensor total = norm(stack(norms), options.norm_type);
+  if (options.error_if_nonfinite)
+    detail::expect_finite_norm("get_total_norm", "tensors", total.item<double>());
+  return total;
+}
+inline Tensor get_total_norm(const std::vector<Tensor>& tensors, Float norm_type,
+                             bool error_if_nonfinite = false) {
+  return get_total_norm(tensors,
+                        {.norm_type = norm_type, .error_if_nonfinite = error_if_nonfinite});
 }
 
-// torch.nn.utils.clip_grad_norm_: scales the gradients of the parameters that have one so that
-// their norm together is at most max_norm. Gives the norm before, on their device, which must be
-// one. error_if_nonfinite: an Error where that is infinite or NaN, before anything is scaled; the call
-// waits for the device then.
-inline Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
-                              double norm_type = 2, bool error_if_nonfinite = false) {
-  std::vector<Tensor> gradients;
-  for (const Tensor& parameter : parameters) {
-    if (Tensor gradient = parameter.grad(); gradient.defined())
-      gradients.push_back(std::move(gradient));
-  }
-  if (error_if_nonfinite) {
-    const NoGrad guard;
-    const auto total = get_total_norm(gradients, norm_type).item<double>();
-    if (!std::isfinite(total)) {
-      fail(detail::joined({"clip_grad_norm_: the norm of the gradients is ",
-                           detail::number_text(total), ", which is not finite"}));
-    }
-  }
-  return tenon::clip_grad_norm_(gradients, max_norm, norm_type);
-}
-// torch.nn.utils.clip_grads_with_norm_: the same with a norm that is known, of all parameters.
+// torch.nn.utils.clip_grads_with_norm_: scales the gradients of the parameters that have one by
+// max_norm / total_norm, where that is less than 1, with a norm that is known.
 inline void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_norm,
                                   const Tensor& total_norm) {
   const NoGrad guard;
@@ -65,6 +72,35 @@ inline void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double 
   for (const Tensor& parameter : parameters) {
     if (const Tensor gradient = parameter.grad(); gradient.defined()) mul_(gradient, factor);
   }
+}
+
+// torch.nn.utils.clip_grad_norm_: scales the gradients of the parameters that have one so that
+// their norm together is at most max_norm. Gives the norm before, on their device, which must be
+// one. Where error_if_nonfinite makes an Error of it, nothing is scaled.
+inline Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
+                              const ClipGradNormOptions& options = {}) {
+  const NoGrad guard;
+  std::vector<Tensor> gradients;
+  for (const Tensor& parameter : parameters) {
+    if (Tensor gradient = parameter.grad(); gradient.defined())
+      gradients.push_back(std::move(gradient));
+  }
+  if (options.error_if_nonfinite) {
+    detail::expect_finite_norm("clip_grad_norm_", "gradients",
+                               get_total_norm(gradients, options.norm_type).item<double>());
+  }
+  // The fused op has the types above 0.
+  if (!(options.norm_type <= 0))
+    return tenon::clip_grad_norm_(gradients, max_norm, options.norm_type);
+  Tensor total = get_total_norm(gradients, options.norm_type);
+  clip_grads_with_norm_(parameters, max_norm, total);
+  return total;
+}
+inline Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
+                              Float norm_type, bool error_if_nonfinite = false) {
+  return optim::clip_grad_norm_(
+      parameters, max_norm,
+      ClipGradNormOptions{.norm_type = norm_type, .error_if_nonfinite = error_if_nonfinite});
 }
 
 // torch.nn.utils.clip_grad_value_: each element of the gradients to at least -clip_value and at most
@@ -79,6 +115,35 @@ inline void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_
     if (const Tensor gradient = parameter.grad(); gradient.defined())
       tenon::clamp_(gradient, -clip_value, clip_value);
   }
+}
+
+// Of one tensor.
+template <detail::TensorLike T>
+Tensor get_total_norm(const T& tensor, const TotalNormOptions& options = {}) {
+  return get_total_norm(std::vector<Tensor>{tensor}, options);
+}
+template <detail::TensorLike T>
+Tensor get_total_norm(const T& tensor, Float norm_type, bool error_if_nonfinite = false) {
+  return get_total_norm(std::vector<Tensor>{tensor}, norm_type, error_if_nonfinite);
+}
+template <detail::TensorLike T>
+Tensor clip_grad_norm_(const T& parameter, double max_norm,
+                       const ClipGradNormOptions& options = {}) {
+  return optim::clip_grad_norm_(std::vector<Tensor>{parameter}, max_norm, options);
+}
+template <detail::TensorLike T>
+Tensor clip_grad_norm_(const T& parameter, double max_norm, Float norm_type,
+                       bool error_if_nonfinite = false) {
+  return optim::clip_grad_norm_(std::vector<Tensor>{parameter}, max_norm, norm_type,
+                                error_if_nonfinite);
+}
+template <detail::TensorLike T>
+void clip_grads_with_norm_(const T& parameter, double max_norm, const Tensor& total_norm) {
+  clip_grads_with_norm_(std::vector<Tensor>{parameter}, max_norm, total_norm);
+}
+template <detail::TensorLike T>
+void clip_grad_value_(const T& parameter, double clip_value) {
+  clip_grad_value_(std::vector<Tensor>{parameter}, clip_value);
 }
 
 }  // namespace optim

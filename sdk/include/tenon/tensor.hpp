@@ -184,6 +184,12 @@ class Tensor : public detail::TensorMethods {
   int64_t stride(int64_t d) const { return checked()->strides[dimension(d)]; }
   int64_t dim() const { return checked()->ndim; }
   int64_t ndim() const { return dim(); }
+  int64_t ndimension() const { return dim(); }
+  int64_t nelement() const { return numel(); }
+  // Of its first element in the storage, in elements.
+  int64_t storage_offset() const {
+    return int64_t(checked()->byte_offset) / int64_t(dtype().itemsize());
+  }
   int64_t numel() const { return checked()->numel; }
   // Bytes: of an element, and of all.
   int64_t element_size() const { return dtype().itemsize(); }
@@ -321,6 +327,9 @@ class Tensor : public detail::TensorMethods {
   }
   bool is_pinned() const { return detail::api.tensor->is_pinned(checked()) != 0; }
   // Copies values of `src` here; sizes broadcast, devices and dtypes may differ. Differentiable.
+  const Tensor& copy_(const Tensor& src, Bool non_blocking) const {
+    return copy_(src, CopyOptions{.non_blocking = non_blocking});
+  }
   const Tensor& copy_(const Tensor& src, CopyOptions options = {}) const {
     const detail::NonBlocking scope(options.non_blocking);
     check(detail::api.tensor->copy_(checked(), src.checked()));
@@ -330,12 +339,17 @@ class Tensor : public detail::TensorMethods {
   // Ops as methods are in ops/tensor_methods.hpp. These are more than a call of their op.
   Tensor contiguous() const;  // itself where it is row-major
   Tensor contiguous(TextRef memory_format) const;
-  using TensorMethods::max, TensorMethods::min, TensorMethods::scatter, TensorMethods::scatter_;
+  using TensorMethods::max, TensorMethods::min, TensorMethods::scatter, TensorMethods::scatter_,
+      TensorMethods::slice, TensorMethods::hsplit, TensorMethods::vsplit, TensorMethods::dsplit,
+      TensorMethods::tensor_split;
   Tensor max() const;  // of all elements
   Tensor min() const;
   Tensor where(Operand condition, Operand other) const;  // itself where the condition is not 0
   Tensor scatter(Int dim, const Tensor& index, Number value) const;
   const Tensor& scatter_(Int dim, const Tensor& index, Number value) const;
+  // reduce: "add" or "multiply".
+  Tensor scatter(Int dim, const Tensor& index, Operand src, TextRef reduce) const;
+  const Tensor& scatter_(Int dim, const Tensor& index, Operand src, TextRef reduce) const;
   const Tensor& scatter_reduce_(Int dim, const Tensor& index, const Tensor& src, TextRef reduce,
                                 bool include_self = true) const;
   const Tensor& index_reduce_(Int dim, const Tensor& index, const Tensor& source, TextRef reduce,
@@ -362,8 +376,9 @@ class Tensor : public detail::TensorMethods {
   // Whole numbers from `low` to `high` - 1, each as likely as the others.
   const Tensor& random_(Int low, Int high) const;
   const Tensor& random_(Int high) const;
-  Tensor T() const;                             // t(), of a matrix
-  Tensor mT() const;                            // the last two dimensions swapped
+  Tensor T() const;   // t(), of a matrix
+  Tensor mT() const;  // the last two dimensions swapped
+  Tensor adjoint() const { return mT(); }
   Tensor clip(Operand min, Operand max) const;  // clamp
   const Tensor& clip_(Operand min, Operand max) const;
   Tensor half() const { return to(float16); }
@@ -377,6 +392,19 @@ class Tensor : public detail::TensorMethods {
   using TensorMethods::chunk, TensorMethods::split;
   std::vector<Tensor> split(std::initializer_list<int64_t> lengths, Int dim = 0) const;
   std::vector<Tensor> split(const std::vector<int64_t>& lengths, Int dim = 0) const;
+  // At these indices, of which each is the begin of a piece.
+  std::vector<Tensor> hsplit(std::initializer_list<int64_t> indices) const;
+  std::vector<Tensor> hsplit(const std::vector<int64_t>& indices) const;
+  std::vector<Tensor> vsplit(std::initializer_list<int64_t> indices) const;
+  std::vector<Tensor> vsplit(const std::vector<int64_t>& indices) const;
+  std::vector<Tensor> dsplit(std::initializer_list<int64_t> indices) const;
+  std::vector<Tensor> dsplit(const std::vector<int64_t>& indices) const;
+  std::vector<Tensor> tensor_split(std::initializer_list<int64_t> indices, Int dim = 0) const;
+  std::vector<Tensor> tensor_split(const std::vector<int64_t>& indices, Int dim = 0) const;
+  // With bounds that may be none. (A template, so that numbers are the method's above.)
+  template <typename I = Int>
+  Tensor slice(Int dim, std::optional<std::type_identity_t<I>> start,
+               std::optional<std::type_identity_t<I>> end = {}, Int step = 1) const;
   // By N names, auto [q, k, v] = x.chunk<3>(-1): N equal pieces, pieces of these lengths, slices. An
   // Error where there are more or fewer.
   template <size_t N>
@@ -412,15 +440,21 @@ class Tensor : public detail::TensorMethods {
   // x[0], x[mask], x[{0, slice(1, 3), mask}]: to read and to assign to (indexing.hpp).
   Indexed operator[](const Index& index) const;
   Indexed operator[](std::initializer_list<Index> indices) const;
+  Indexed operator[](const std::vector<Index>& indices) const;
   Rows begin() const;  // for (Tensor row : x)
   Rows end() const;
   // Writes or adds values, which broadcast, where the indices are.
   const Tensor& index_put_(std::initializer_list<Index> indices, const Tensor& values,
-                           bool accumulate = false) const;
+                           Bool accumulate = false) const;
   const Tensor& index_put_(std::initializer_list<Index> indices, Number value,
-                           bool accumulate = false) const;
+                           Bool accumulate = false) const;
+  const Tensor& index_put_(const std::vector<Index>& indices, const Tensor& values,
+                           Bool accumulate = false) const;
+  const Tensor& index_put_(const std::vector<Index>& indices, Number value,
+                           Bool accumulate = false) const;
   // x[{...}], by libtorch's name; of a list of tensors the op, where None is a whole dimension.
   Tensor index(std::initializer_list<Index> indices) const;
+  Tensor index(const std::vector<Index>& indices) const;
   template <typename L>
   requires std::is_convertible_v<const L&, Tensors> Tensor index(const L& indices)
   const { return TensorMethods::index(indices); }

@@ -208,6 +208,7 @@ inline tn_value to_value(std::nullopt_t) noexcept { return make_value(TN_KIND_NO
 template <typename T>
 requires std::is_arithmetic_v<T> tn_value to_value(T x)
 noexcept { return Operand(x).value(); }
+inline tn_value to_value(Bool x) noexcept { return to_value(bool(x)); }
 inline tn_value to_value(Int x) noexcept {
   tn_value v = make_value(TN_KIND_INT);
   v.as.i = x;

@@ -26,6 +26,7 @@ class VonMises : public Distribution {
   const Tensor& loc() const { return loc_; }
   const Tensor& concentration() const { return concentration_; }
   Tensor mean() const override { return loc_; }
+  Tensor mode() const override { return loc_; }
   Tensor variance() const override { return 1 - i1e(concentration_) / i0e(concentration_); }
   // PyTorch's i0 is a polynomial of A&S 9.8.1 and 9.8.2: its log_prob is up to 5e-7 away.
   Tensor log_prob(const Tensor& value) const override {

@@ -22,6 +22,7 @@ class Normal : public Distribution {
   const Tensor& loc() const { return loc_; }
   const Tensor& scale() const { return scale_; }
   Tensor mean() const override { return loc_; }
+  Tensor mode() const override { return loc_; }
   Tensor variance() const override { return square(scale_); }
   Tensor stddev() const override { return scale_; }  // whose square may not be a float
   Tensor log_prob(const Tensor& value) const override {
@@ -69,13 +70,16 @@ class Uniform : public Distribution {
   const Tensor& low() const { return low_; }
   const Tensor& high() const { return high_; }
   Tensor mean() const override { return (low_ + high_) * 0.5; }
+  // All values are equally likely: NaN, as in PyTorch.
+  Tensor mode() const override { return NAN * high_; }
   Tensor variance() const override { return square(high_ - low_) / 12; }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kReal);
     detail::expect_all(owner().c_str(), "value", value, logical_and(value >= low_, value <= high_),
                        "low to high");
+    // As in PyTorch the gradient of low and high is the same for all values.
     const Tensor inside = logical_and(value >= low_, value < high_);
-    return where(inside, -log(high_ - low_), -INFINITY);
+    return where(inside, zeros_like(low_.detach()), -INFINITY) - log(high_ - low_);
   }
   Tensor entropy() const override { return log(high_ - low_); }
   Tensor rsample(Ints sample_shape = {}) const override {
@@ -98,6 +102,7 @@ class Exponential : public Distribution {
   const char* name() const override { return "Exponential"; }
   const Tensor& rate() const { return rate_; }
   Tensor mean() const override { return reciprocal(rate_); }
+  Tensor mode() const override { return zeros_like(rate_.detach()); }
   Tensor variance() const override { return reciprocal(square(rate_)); }
   Tensor stddev() const override { return reciprocal(rate_); }
   Tensor log_prob(const Tensor& value) const override {
@@ -109,7 +114,8 @@ class Exponential : public Distribution {
     // rand may be 0 and is never 1.
     return -log1p(-rand(extended(sample_shape), rate_.dtype(), rate_.device())) / rate_;
   }
-  Tensor cdf(const Tensor& value) const { return -expm1(-rate_ * clamp_min(value, 0)); }
+  // At 0 the slope is the rate, where that of clamp_min would be 0.
+  Tensor cdf(const Tensor& value) const { return -expm1(-rate_ * where(value < 0, 0, value)); }
   Tensor icdf(const Tensor& p) const { return -log1p(-p) / rate_; }
 
  private:

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "tenon/distributions/discrete.hpp"
 #include "tenon/distributions/gamma.hpp"
@@ -16,6 +17,12 @@ inline namespace TENON_HIDDEN v0 {
 namespace distributions {
 
 namespace detail {
+
+// The value and a parameter in the dtype that both promote to, so that neither is rounded.
+inline std::pair<Tensor, Tensor> promoted(const Tensor& value, const Tensor& parameter) {
+  const Dtype dtype = promote(value.dtype(), parameter.dtype());
+  return {value.to(dtype), parameter.to(dtype)};
+}
 
 // k log(1 - probs), which is 0 where k is: without the infinite slope of log(0) there.
 inline Tensor failures_log_prob(const Tensor& k, const Tensor& probs) {
@@ -42,11 +49,12 @@ class Poisson : public Distribution {
   const char* name() const override { return "Poisson"; }
   const Tensor& rate() const { return rate_; }
   Tensor mean() const override { return rate_; }
+  Tensor mode() const override { return floor(rate_); }
   Tensor variance() const override { return rate_; }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kWhole);
-    const Tensor k = value.to(rate_.dtype());
-    return xlogy(k, rate_) - rate_ - lgamma(k + 1);
+    const auto [k, rate] = detail::promoted(value, rate_);
+    return xlogy(k, rate) - rate - lgamma(k + 1);
   }
   Tensor entropy() const override {
     fail("Poisson: entropy has no closed form; average -log_prob of samples");
@@ -91,27 +99,21 @@ class Binomial : public Distribution {
   const Tensor& probs() const { return probs_; }
   const Tensor& logits() const { return logits_; }
   Tensor mean() const override { return total_count_ * probs_; }
+  Tensor mode() const override {
+    return clamp_max(floor((total_count_ + 1) * probs_), total_count_);
+  }
   Tensor variance() const override { return mean() * (1 - probs_); }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kWhole);
     detail::expect_all(owner().c_str(), "value", value, value <= total_count_,
                        "at most total_count");
-    return log_mass(value.to(logits_.dtype()));
+    return log_mass(detail::promoted(value, logits_).first);
   }
   // The sum over all counts, of which there have to be as many in each of the batch; it waits for
   // the device to say how many.
   Tensor entropy() const override {
-    const Tensor counts = total_count_.detach();
-    if (counts.numel() == 0) return zeros(batch_shape(), probs_.dtype(), probs_.device());
-    const double most = amax(counts).item<double>(), least = amin(counts).item<double>();
-    if (most != least) {
-      fail(detail::joined({"Binomial: entropy: total_count is ", detail::number_text(least), " to ",
-                           detail::number_text(most), ", expected one number"}));
-    }
-    detail::Sizes sizes(batch_shape().size() + 1, 1);
-    sizes[0] = int64_t(most) + 1;
-    const Tensor k = arange(0, most + 1, 1, probs_.dtype(), probs_.device()).reshape(sizes);
-    const Tensor each = log_mass(k);
+    if (total_count_.numel() == 0) return zeros(batch_shape(), probs_.dtype(), probs_.device());
+    const Tensor each = log_mass(beside_batch(counts("entropy"), false));
     return -sum(exp(each) * each, {0});
   }
   Tensor sample(Ints sample_shape = {}) const override {
@@ -119,10 +121,24 @@ class Binomial : public Distribution {
     const detail::Sizes sizes = extended(sample_shape);
     return binomial(total_count_.expand(sizes), probs_.expand(sizes));
   }
+  // The counts have to be as many in each of the batch, as for entropy.
+  Tensor enumerate_support(bool expand = true) const override {
+    return beside_batch(counts("enumerate_support"), expand);
+  }
   bool has_rsample() const override { return false; }
 
  private:
   friend class Multinomial;
+  // 0 to the total_count that all of the batch have, for `function`.
+  Tensor counts(const char* function) const {
+    const Tensor all = total_count_.detach();
+    const double most = amax(all).item<double>(), least = amin(all).item<double>();
+    if (most != least) {
+      fail(detail::joined({"Binomial: ", function, ": total_count is ", detail::number_text(least),
+                           " to ", detail::number_text(most), ", expected one number"}));
+    }
+    return arange(0, most + 1, 1, probs_.dtype(), probs_.device());
+  }
   // k log(p) + (n - k) log(1 - p) is k logits - n softplus(logits).
   Tensor log_mass(const Tensor& k) const {
     const Tensor ways = lgamma(total_count_ + 1) - lgamma(k + 1) - lgamma(total_count_ - k + 1);
@@ -151,11 +167,12 @@ class Geometric : public Distribution {
   const Tensor& probs() const { return probs_; }
   const Tensor& logits() const { return logits_; }
   Tensor mean() const override { return reciprocal(probs_) - 1; }
+  Tensor mode() const override { return zeros_like(probs_.detach()); }
   Tensor variance() const override { return (reciprocal(probs_) - 1) / probs_; }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kWhole);
-    const Tensor k = value.to(probs_.dtype());
-    return detail::failures_log_prob(k, probs_) + log(probs_);
+    const auto [k, probs] = detail::promoted(value, probs_);
+    return detail::failures_log_prob(k, probs) + log(probs);
   }
   Tensor entropy() const override {
     return binary_cross_entropy_with_logits(logits_, probs_, {.reduction = "none"}) / probs_;
@@ -206,10 +223,11 @@ class NegativeBinomial : public Distribution {
   const Tensor& probs() const { return probs_; }
   const Tensor& logits() const { return logits_; }
   Tensor mean() const override { return total_count_ * exp(logits_); }
+  Tensor mode() const override { return clamp_min(floor((total_count_ - 1) * exp(logits_)), 0); }
   Tensor variance() const override { return mean() / sigmoid(-logits_); }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kWhole);
-    const Tensor k = value.to(logits_.dtype());
+    const Tensor k = detail::promoted(value, logits_).first;
     // Of no trials that are none, no event is certain: its logarithms of gamma(0) are left out.
     const Tensor certain = total_count_ + k == 0, n = where(certain, 1, total_count_);
     return total_count_ * log_sigmoid(-logits_) + k * log_sigmoid(logits_) + lgamma(n + k) -
@@ -258,11 +276,13 @@ class Multinomial : public Distribution {
   Tensor variance() const override { return mean() * (1 - probs()); }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kWhole);
-    const Tensor k = value.to(probs().dtype()), total = sum(k, {-1});
+    const auto [k, log_probs] = detail::promoted(value, logits());
+    const Tensor total = sum(k, {-1});
     detail::expect_all(owner().c_str(), "the sum of value", total, total <= double(total_count_),
                        "at most " + std::to_string(total_count_));
-    // A class that never comes counts for nothing where it does not come.
-    const Tensor powers = k * where(k == 0, 0, logits());
+    // A class that can not come counts for nothing where it does not come.
+    const Tensor nothing = logical_and(k == 0, log_probs == -INFINITY);
+    const Tensor powers = k * where(nothing, 0, log_probs);
     return lgamma(total + 1) + sum(powers - lgamma(k + 1), {-1});
   }
   // n times that of a draw, less log(n!), and the means of log(k!) of each class.

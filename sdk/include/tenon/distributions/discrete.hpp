@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tenon/distributions/distribution.hpp"
+#include "tenon/ops/create.hpp"
 #include "tenon/ops/index.hpp"
 #include "tenon/ops/loss.hpp"
 #include "tenon/ops/norm.hpp"
@@ -55,13 +56,19 @@ class Bernoulli : public Distribution {
   const Tensor& probs() const { return probs_; }
   const Tensor& logits() const { return logits_; }
   Tensor mean() const override { return probs_; }
+  // NaN where 0 and 1 are equally likely.
+  Tensor mode() const override {
+    const Tensor more = (probs_ >= 0.5).to(probs_.dtype());
+    return where(probs_ == 0.5, NAN, more);
+  }
   Tensor variance() const override { return probs_ * (1 - probs_); }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kBoolean);
     const detail::Sizes sizes =
         detail::broadcast_sizes("Bernoulli", "value", value.sizes(), "probs", probs_.sizes());
-    return -binary_cross_entropy_with_logits(
-        logits_.expand(sizes), value.to(logits_.dtype()).expand(sizes), {.reduction = "none"});
+    const Dtype dtype = promote(value.dtype(), logits_.dtype());
+    return -binary_cross_entropy_with_logits(logits_.to(dtype).expand(sizes),
+                                             value.to(dtype).expand(sizes), {.reduction = "none"});
   }
   Tensor entropy() const override {
     return binary_cross_entropy_with_logits(logits_, probs_, {.reduction = "none"});
@@ -69,6 +76,9 @@ class Bernoulli : public Distribution {
   Tensor sample(Ints sample_shape = {}) const override {
     const NoGrad guard;
     return bernoulli(probs_.expand(extended(sample_shape)));
+  }
+  Tensor enumerate_support(bool expand = true) const override {
+    return beside_batch(arange(0, 2, 1, probs_.dtype(), probs_.device()), expand);
   }
   bool has_rsample() const override { return false; }
 
@@ -90,6 +100,8 @@ class Categorical : public Distribution {
   const Tensor& probs() const { return probs_; }
   const Tensor& logits() const { return logits_; }
   Tensor mean() const override { return full(batch_shape(), NAN, probs_.dtype(), probs_.device()); }
+  // The first of the most likely classes, int64.
+  Tensor mode() const override { return argmax(probs_.detach(), {-1}); }
   Tensor variance() const override { return mean(); }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kReal);
@@ -114,6 +126,9 @@ class Categorical : public Distribution {
     if (draws == 0) return zeros(sizes, int64, probs_.device());
     const Tensor rows = probs_.detach().reshape({-1, probs_.size(-1)});
     return multinomial(rows, draws, /*replacement=*/true).t().reshape(sizes);
+  }
+  Tensor enumerate_support(bool expand = true) const override {
+    return beside_batch(arange(0, probs_.size(-1), 1, int64, probs_.device()), expand);
   }
   bool has_rsample() const override { return false; }
 
@@ -173,6 +188,9 @@ class OneHotCategorical : public Distribution {
   // Of the class, which is the place of the 1.
   const Categorical& categorical() const { return classes_; }
   Tensor mean() const override { return probs(); }
+  Tensor mode() const override {
+    return one_hot(classes_.mode(), probs().size(-1)).to(probs().dtype());
+  }
   Tensor variance() const override { return probs() * (1 - probs()); }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kBoolean);
@@ -186,6 +204,10 @@ class OneHotCategorical : public Distribution {
   Tensor sample(Ints sample_shape = {}) const override {
     const NoGrad guard;
     return one_hot(classes_.sample(sample_shape), probs().size(-1)).to(probs().dtype());
+  }
+  Tensor enumerate_support(bool expand = true) const override {
+    const int64_t n = probs().size(-1);
+    return beside_batch(eye(n, n, probs().dtype(), probs().device()), expand);
   }
   bool has_rsample() const override { return false; }
 

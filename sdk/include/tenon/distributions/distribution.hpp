@@ -248,6 +248,17 @@ class Distribution {
   virtual Tensor mean() const = 0;
   virtual Tensor variance() const = 0;
   virtual Tensor stddev() const { return sqrt(variance()); }
+  // Where log_prob is greatest; as in PyTorch some families have none.
+  virtual Tensor mode() const { fail(detail::joined({name(), ": has no mode, as in PyTorch"})); }
+  // exp(entropy): how many equally likely values have the same entropy.
+  Tensor perplexity() const { return exp(entropy()); }
+  // All values of a family that has finitely many, along a new first dimension: [n, batch_shape..,
+  // event_shape..], or [n, 1.., event_shape..] with a 1 for each dimension of the batch if not
+  // `expand`. Bernoulli, Categorical, OneHotCategorical and Binomial have it.
+  virtual Tensor enumerate_support(bool expand = true) const {
+    (void)expand;
+    fail(detail::joined({name(), ": has no enumerate_support, as in PyTorch"}));
+  }
   // Draws without and with gradients for the parameters. Random numbers go by manual_seed.
   virtual Tensor sample(Ints sample_shape = {}) const {
     const NoGrad guard;
@@ -276,6 +287,13 @@ class Distribution {
   // Of a draw.
   detail::Sizes extended(Ints sample_shape) const {
     return detail::concatenated(sample_shape, batch_shape_, event_shape_);
+  }
+  // The result of enumerate_support for the values [n, event_shape..].
+  Tensor beside_batch(const Tensor& values, bool expand) const {
+    const int64_t n = values.size(0);
+    const detail::Sizes ones(batch_shape_.size(), 1);
+    const Tensor made = values.reshape(detail::concatenated(n, ones, event_shape_));
+    return expand ? made.expand(detail::concatenated(n, batch_shape_, event_shape_)) : made;
   }
   // Refuses values whose sizes do not fit, or that the distribution never gives.
   void expect_value(const Tensor& value, const detail::Constraint& support) const {

@@ -15,6 +15,7 @@
 
 #include "tenon/custom_function.hpp"
 #include "tenon/distributions/distribution.hpp"
+#include "tenon/ops/create.hpp"
 #include "tenon/ops/norm.hpp"
 
 namespace tenon {
@@ -115,6 +116,7 @@ class Gamma : public Distribution {
   const Tensor& concentration() const { return concentration_; }
   const Tensor& rate() const { return rate_; }
   Tensor mean() const override { return concentration_ / rate_; }
+  Tensor mode() const override { return clamp_min((concentration_ - 1) / rate_, 0); }
   Tensor variance() const override { return concentration_ / square(rate_); }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kNonnegative);
@@ -166,6 +168,12 @@ class Beta : public Distribution {
   const Tensor& concentration1() const { return concentration1_; }
   const Tensor& concentration0() const { return concentration0_; }
   Tensor mean() const override { return concentration1_ / total(); }
+  // That of Dirichlet([concentration1, concentration0]).
+  Tensor mode() const override {
+    const Tensor a = clamp_min(concentration1_ - 1, 0), b = clamp_min(concentration0_ - 1, 0);
+    const Tensor ends = logical_and(concentration1_ < 1, concentration0_ < 1);
+    return where(ends, 1, a / where(ends, 1, a + b));
+  }
   Tensor variance() const override {
     return concentration1_ * concentration0_ / (square(total()) * (total() + 1));
   }
@@ -210,6 +218,15 @@ class Dirichlet : public Distribution {
   const char* name() const override { return "Dirichlet"; }
   const Tensor& concentration() const { return concentration_; }
   Tensor mean() const override { return concentration_ / total(true); }
+  // NaN where all concentrations are at most 1 and one is 1. Where all are below 1 the density is
+  // infinite at each corner; as in PyTorch the mode is then the first of them, [1, 0, ..].
+  Tensor mode() const override {
+    const Tensor above = clamp_min(concentration_ - 1, 0);
+    const Tensor corners = all(concentration_ < 1, {-1}, /*keepdim=*/true);
+    const Tensor place = arange(0, concentration_.size(-1), 1, above.dtype(), above.device());
+    const Tensor inside = above / where(corners, 1, sum(above, {-1}, /*keepdim=*/true));
+    return where(corners, (place == 0).to(above.dtype()), inside);
+  }
   Tensor variance() const override {
     const Tensor all = total(true);
     return concentration_ * (all - concentration_) / (square(all) * (all + 1));

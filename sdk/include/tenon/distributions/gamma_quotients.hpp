@@ -29,6 +29,7 @@ class InverseGamma : public Distribution {
     const Tensor finite = concentration_ > 1;
     return where(finite, rate_ / where(finite, concentration_ - 1, 1), INFINITY);
   }
+  Tensor mode() const override { return rate_ / (concentration_ + 1); }
   Tensor variance() const override {
     const Tensor finite = concentration_ > 2, a = where(finite, concentration_, 3);
     return where(finite, square(rate_ / (a - 1)) / (a - 2), INFINITY);
@@ -69,6 +70,9 @@ class FisherSnedecor : public Distribution {
   Tensor mean() const override {
     const Tensor is_there = df2_ > 2, b = where(is_there, df2_, 3);
     return where(is_there, b / (b - 2), NAN);
+  }
+  Tensor mode() const override {
+    return where(df1_ > 2, (df1_ - 2) / df1_ * df2_ / (df2_ + 2), NAN);
   }
   Tensor variance() const override {
     const Tensor is_there = df2_ > 4, b = where(is_there, df2_, 5);

@@ -37,6 +37,7 @@ class Laplace : public Distribution {
   const Tensor& loc() const { return loc_; }
   const Tensor& scale() const { return scale_; }
   Tensor mean() const override { return loc_; }
+  Tensor mode() const override { return loc_; }
   Tensor variance() const override { return 2 * square(scale_); }
   Tensor stddev() const override { return std::numbers::sqrt2 * scale_; }
   Tensor log_prob(const Tensor& value) const override {
@@ -77,6 +78,7 @@ class Cauchy : public Distribution {
   const Tensor& loc() const { return loc_; }
   const Tensor& scale() const { return scale_; }
   Tensor mean() const override { return full(batch_shape(), NAN, loc_.dtype(), loc_.device()); }
+  Tensor mode() const override { return loc_; }
   Tensor variance() const override {
     return full(batch_shape(), INFINITY, loc_.dtype(), loc_.device());
   }
@@ -111,6 +113,7 @@ class Gumbel : public Distribution {
   const Tensor& loc() const { return loc_; }
   const Tensor& scale() const { return scale_; }
   Tensor mean() const override { return loc_ + std::numbers::egamma * scale_; }
+  Tensor mode() const override { return loc_; }
   Tensor variance() const override { return square(stddev()); }
   Tensor stddev() const override { return std::numbers::pi / std::sqrt(6.0) * scale_; }
   Tensor log_prob(const Tensor& value) const override {
@@ -125,7 +128,8 @@ class Gumbel : public Distribution {
     return loc_ - scale_ * log(waited);
   }
   Tensor cdf(const Tensor& value) const { return exp(-exp((loc_ - value) / scale_)); }
-  Tensor icdf(const Tensor& p) const { return loc_ - scale_ * log(-log(p)); }
+  // At 1 the inner difference is 0, where -log(p) would be -0, whose logarithm falls.
+  Tensor icdf(const Tensor& p) const { return loc_ - scale_ * log(0 - log(p)); }
 
  private:
   Tensor loc_, scale_;
@@ -141,6 +145,7 @@ class HalfNormal : public Distribution {
   const char* name() const override { return "HalfNormal"; }
   const Tensor& scale() const { return scale_; }
   Tensor mean() const override { return std::sqrt(2 / std::numbers::pi) * scale_; }
+  Tensor mode() const override { return zeros_like(scale_.detach()); }
   Tensor variance() const override { return (1 - 2 / std::numbers::pi) * square(scale_); }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kNonnegative);
@@ -171,6 +176,7 @@ class HalfCauchy : public Distribution {
   Tensor mean() const override {
     return full(batch_shape(), INFINITY, scale_.dtype(), scale_.device());
   }
+  Tensor mode() const override { return zeros_like(scale_.detach()); }
   Tensor variance() const override { return mean(); }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kNonnegative);
@@ -205,6 +211,7 @@ class StudentT : public Distribution {
   const Tensor& loc() const { return loc_; }
   const Tensor& scale() const { return scale_; }
   Tensor mean() const override { return where(df_ > 1, loc_, NAN); }
+  Tensor mode() const override { return loc_; }
   Tensor variance() const override {
     const Tensor above = df_ > 2;
     // The quotient is finite where it is not taken, and so is its gradient.

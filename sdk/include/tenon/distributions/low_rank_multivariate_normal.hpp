@@ -66,6 +66,7 @@ class LowRankMultivariateNormal : public Distribution {
     return root * detail::cholesky(name(), "the covariance", one + matmul(w, w.mT()));
   }
   Tensor mean() const override { return loc_; }
+  Tensor mode() const override { return loc_; }
   Tensor variance() const override { return sum(square(cov_factor_), {-1}) + cov_diag_; }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kReal);

@@ -52,6 +52,11 @@ class Wishart : public Distribution {
   const Tensor& scale_tril() const { return scale_tril_; }
   Tensor covariance_matrix() const { return matmul(scale_tril_, scale_tril_.mT()); }
   Tensor mean() const override { return of_matrix(df_) * covariance_matrix(); }
+  // As in PyTorch NaN up to a df of n + 1.
+  Tensor mode() const override {
+    const Tensor factor = df_ - rows() - 1;
+    return of_matrix(where(factor > 0, factor, NAN)) * covariance_matrix();
+  }
   Tensor variance() const override {
     const Tensor sigma = covariance_matrix(), diagonal = sigma.diagonal(0, -2, -1);
     return of_matrix(df_) * (square(sigma) + diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2));

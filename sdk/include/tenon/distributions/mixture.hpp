@@ -32,6 +32,7 @@ class Independent : public Distribution {
   const Base& base() const { return base_; }
   int64_t reinterpreted_batch_ndims() const { return dims_; }
   Tensor mean() const override { return base_.mean(); }
+  Tensor mode() const override { return base_.mode(); }
   Tensor variance() const override { return base_.variance(); }
   Tensor stddev() const override { return base_.stddev(); }
   Tensor log_prob(const Tensor& value) const override { return summed(base_.log_prob(value)); }
@@ -39,6 +40,12 @@ class Independent : public Distribution {
   Tensor sample(Ints sample_shape = {}) const override { return base_.sample(sample_shape); }
   Tensor rsample(Ints sample_shape = {}) const override { return base_.rsample(sample_shape); }
   bool has_rsample() const override { return base_.has_rsample(); }
+  // Of one number alone: of several the values are all their combinations, as in PyTorch an error.
+  Tensor enumerate_support(bool expand = true) const override {
+    if (dims_ == 0) return base_.enumerate_support(expand);
+    fail(detail::joined({"Independent: enumerate_support: reinterpreted_batch_ndims is ",
+                         std::to_string(dims_), ", expected 0"}));
+  }
   // The sum over the dimensions that are one event.
   Tensor summed(const Tensor& x) const { return detail::sum_last(x, dims_); }
 

@@ -34,6 +34,7 @@ class MultivariateNormal : public Distribution {
   const Tensor& scale_tril() const { return scale_tril_; }
   Tensor covariance_matrix() const { return matmul(scale_tril_, scale_tril_.mT()); }
   Tensor mean() const override { return loc_; }
+  Tensor mode() const override { return loc_; }
   Tensor variance() const override { return sum(square(scale_tril_), {-1}); }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kReal);

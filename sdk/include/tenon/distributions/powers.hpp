@@ -28,6 +28,7 @@ class Pareto : public Distribution {
     const Tensor a = clamp_min(alpha_, 1);
     return a * scale_ / (a - 1);
   }
+  Tensor mode() const override { return scale_; }
   Tensor variance() const override {
     const Tensor a = clamp_min(alpha_, 2);
     return square(scale_) * a / (square(a - 1) * (a - 2));
@@ -61,6 +62,10 @@ class Weibull : public Distribution {
   const Tensor& scale() const { return scale_; }
   const Tensor& concentration() const { return concentration_; }
   Tensor mean() const override { return scale_ * exp(lgamma(1 + reciprocal(concentration_))); }
+  // As in PyTorch NaN below a concentration of 1, where the density is infinite at 0.
+  Tensor mode() const override {
+    return scale_ * pow((concentration_ - 1) / concentration_, reciprocal(concentration_));
+  }
   Tensor variance() const override {
     const Tensor r = reciprocal(concentration_);
     return square(scale_) * (exp(lgamma(1 + 2 * r)) - exp(2 * lgamma(1 + r)));
@@ -101,6 +106,13 @@ class Kumaraswamy : public Distribution {
   const Tensor& concentration1() const { return concentration1_; }
   const Tensor& concentration0() const { return concentration0_; }
   Tensor mean() const override { return moment(1); }
+  // NaN where a concentration is below 1 or both are 1. PyTorch's is NaN everywhere, since it takes
+  // log1p(-concentration0).
+  Tensor mode() const override {
+    const Tensor is_there = logical_and(concentration1_ >= 1, concentration0_ >= 1);
+    const Tensor a = where(is_there, concentration1_, 2), b = where(is_there, concentration0_, 2);
+    return where(is_there, pow((a - 1) / (a * b - 1), reciprocal(a)), NAN);
+  }
   Tensor variance() const override { return moment(2) - square(moment(1)); }
   Tensor log_prob(const Tensor& value) const override {
     expect_value(value, detail::kUnitInterval);
@@ -152,6 +164,7 @@ class GeneralizedPareto : public Distribution {
     const Tensor is_there = concentration_ < 1, c = where(is_there, concentration_, 0.5);
     return where(is_there, loc_ + scale_ / (1 - c), NAN);
   }
+  Tensor mode() const override { return loc_; }
   Tensor variance() const override {
     const Tensor is_there = concentration_ < 0.5, c = where(is_there, concentration_, 0.25);
     return where(is_there, square(scale_ / (1 - c)) / (1 - 2 * c), NAN);

@@ -126,6 +126,7 @@ class LogNormal : public TransformedDistribution<Normal, ExpTransform> {
   const Tensor& loc() const { return base().loc(); }
   const Tensor& scale() const { return base().scale(); }
   Tensor mean() const override { return exp(loc() + 0.5 * square(scale())); }
+  Tensor mode() const override { return exp(loc() - square(scale())); }
   Tensor variance() const override {
     const Tensor v = square(scale());
     return expm1(v) * exp(2 * loc() + v);

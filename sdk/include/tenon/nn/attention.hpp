@@ -33,7 +33,7 @@ struct MultiheadAttentionOptions {
 };
 inline Object MultiheadAttention(Int embed_dim, Int num_heads, const MultiheadAttentionOptions& options = {}) { return Object::create("MultiheadAttention", {embed_dim, num_heads, options.dropout, options.bias, options.add_bias_kv, options.add_zero_attn, options.kdim, options.vdim, options.batch_first}); }
 template <detail::Placed<Float> P>
-Object MultiheadAttention(Int embed_dim, Int num_heads, const P& dropout, Bool bias = true, Bool add_bias_kv = false, Bool add_zero_attn = false, std::optional<Int> kdim = {}, std::optional<Int> vdim = {}, Bool batch_first = false) { return Object::create("MultiheadAttention", {embed_dim, num_heads, Float(dropout), bool(bias), bool(add_bias_kv), bool(add_zero_attn), kdim, vdim, bool(batch_first)}); }
+Object MultiheadAttention(Int embed_dim, Int num_heads, const P& dropout, Bool bias = true, Bool add_bias_kv = false, Bool add_zero_attn = false, std::optional<Int> kdim = {}, std::optional<Int> vdim = {}, Bool batch_first = false) { return Object::create("MultiheadAttention", {embed_dim, num_heads, Float(dropout), bias, add_bias_kv, add_zero_attn, kdim, vdim, batch_first}); }
 // layer(src, src_mask, src_key_padding_mask, is_causal). The option is_causal holds for each call,
 // so that the layer can stand in a Sequential. activation: relu or gelu. Vaswani et al.,
 // arXiv:1706.03762.
@@ -50,14 +50,14 @@ struct TransformerEncoderLayerOptions {
 };
 inline Object TransformerEncoderLayer(Int d_model, Int nhead, const TransformerEncoderLayerOptions& options = {}) { return Object::create("TransformerEncoderLayer", {d_model, nhead, options.dim_feedforward, options.dropout, options.activation, options.layer_norm_eps, options.batch_first, options.norm_first, options.bias, options.is_causal}); }
 template <detail::Placed<Int> P>
-Object TransformerEncoderLayer(Int d_model, Int nhead, const P& dim_feedforward, Float dropout = 0.1, TextRef activation = "relu", Float layer_norm_eps = 1e-05, Bool batch_first = false, Bool norm_first = false, Bool bias = true, Bool is_causal = false) { return Object::create("TransformerEncoderLayer", {d_model, nhead, Int(dim_feedforward), dropout, activation, layer_norm_eps, bool(batch_first), bool(norm_first), bool(bias), bool(is_causal)}); }
+Object TransformerEncoderLayer(Int d_model, Int nhead, const P& dim_feedforward, Float dropout = 0.1, TextRef activation = "relu", Float layer_norm_eps = 1e-05, Bool batch_first = false, Bool norm_first = false, Bool bias = true, Bool is_causal = false) { return Object::create("TransformerEncoderLayer", {d_model, nhead, Int(dim_feedforward), dropout, activation, layer_norm_eps, batch_first, norm_first, bias, is_causal}); }
 // layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
 // tgt_is_causal, memory_is_causal); the option is_causal is tgt_is_causal for each call. Vaswani et
 // al., arXiv:1706.03762.
 using TransformerDecoderLayerOptions = TransformerEncoderLayerOptions;
 inline Object TransformerDecoderLayer(Int d_model, Int nhead, const TransformerDecoderLayerOptions& options = {}) { return Object::create("TransformerDecoderLayer", {d_model, nhead, options.dim_feedforward, options.dropout, options.activation, options.layer_norm_eps, options.batch_first, options.norm_first, options.bias, options.is_causal}); }
 template <detail::Placed<Int> P>
-Object TransformerDecoderLayer(Int d_model, Int nhead, const P& dim_feedforward, Float dropout = 0.1, TextRef activation = "relu", Float layer_norm_eps = 1e-05, Bool batch_first = false, Bool norm_first = false, Bool bias = true, Bool is_causal = false) { return Object::create("TransformerDecoderLayer", {d_model, nhead, Int(dim_feedforward), dropout, activation, layer_norm_eps, bool(batch_first), bool(norm_first), bool(bias), bool(is_causal)}); }
+Object TransformerDecoderLayer(Int d_model, Int nhead, const P& dim_feedforward, Float dropout = 0.1, TextRef activation = "relu", Float layer_norm_eps = 1e-05, Bool batch_first = false, Bool norm_first = false, Bool bias = true, Bool is_causal = false) { return Object::create("TransformerDecoderLayer", {d_model, nhead, Int(dim_feedforward), dropout, activation, layer_norm_eps, batch_first, norm_first, bias, is_causal}); }
 // layer(src, mask, src_key_padding_mask, is_causal): num_layers copies of encoder_layer, one after
 // the other, and norm. The copies begin with the same values, as PyTorch's. Vaswani et al.,
 // arXiv:1706.03762.
@@ -94,7 +94,7 @@ struct TransformerOptions {
 };
 inline Object Transformer(const TransformerOptions& options = {}) { return Object::create("Transformer", {options.d_model, options.nhead, options.num_encoder_layers, options.num_decoder_layers, options.dim_feedforward, options.dropout, options.activation, options.layer_norm_eps, options.batch_first, options.norm_first, options.bias}); }
 template <detail::Placed<Int> P>
-Object Transformer(const P& d_model, Int nhead = 8, Int num_encoder_layers = 6, Int num_decoder_layers = 6, Int dim_feedforward = 2048, Float dropout = 0.1, TextRef activation = "relu", Float layer_norm_eps = 1e-05, Bool batch_first = false, Bool norm_first = false, Bool bias = true) { return Object::create("Transformer", {Int(d_model), nhead, num_encoder_layers, num_decoder_layers, dim_feedforward, dropout, activation, layer_norm_eps, bool(batch_first), bool(norm_first), bool(bias)}); }
+Object Transformer(const P& d_model, Int nhead = 8, Int num_encoder_layers = 6, Int num_decoder_layers = 6, Int dim_feedforward = 2048, Float dropout = 0.1, TextRef activation = "relu", Float layer_norm_eps = 1e-05, Bool batch_first = false, Bool norm_first = false, Bool bias = true) { return Object::create("Transformer", {Int(d_model), nhead, num_encoder_layers, num_decoder_layers, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias}); }
 
 }  // namespace nn
 }  // namespace v0

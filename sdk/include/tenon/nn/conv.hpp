@@ -31,13 +31,13 @@ struct Conv1dOptions {
 };
 inline Object Conv1d(Int in_channels, Int out_channels, Ints kernel_size, const Conv1dOptions& options = {}) { return Object::create("Conv1d", {in_channels, out_channels, kernel_size, options.stride, options.padding, options.dilation, options.groups, options.bias, options.padding_mode}); }
 template <detail::Placed<Ints> P>
-Object Conv1d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("Conv1d", {in_channels, out_channels, kernel_size, Ints(stride), padding, dilation, groups, bool(bias), padding_mode}); }
+Object Conv1d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("Conv1d", {in_channels, out_channels, kernel_size, Ints(stride), padding, dilation, groups, bias, padding_mode}); }
 // Conv1d that takes in_channels from its first input, and becomes one with it, on its device.
 // Before that it has no parameters.
 using LazyConv1dOptions = Conv1dOptions;
 inline Object LazyConv1d(Int out_channels, Ints kernel_size, const LazyConv1dOptions& options = {}) { return Object::create("LazyConv1d", {out_channels, kernel_size, options.stride, options.padding, options.dilation, options.groups, options.bias, options.padding_mode}); }
 template <detail::Placed<Ints> P>
-Object LazyConv1d(Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("LazyConv1d", {out_channels, kernel_size, Ints(stride), padding, dilation, groups, bool(bias), padding_mode}); }
+Object LazyConv1d(Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("LazyConv1d", {out_channels, kernel_size, Ints(stride), padding, dilation, groups, bias, padding_mode}); }
 // The adjoint of a convolution, on x [n, in_channels, ..] or without n: weight [in_channels,
 // out_channels / groups, kernel..], uniform in ±1/sqrt(out_channels / groups * kernel), as the
 // bias. layer(x, output_size) chooses output_padding so that the output has these sizes, one a
@@ -53,13 +53,13 @@ struct ConvTranspose1dOptions {
 };
 inline Object ConvTranspose1d(Int in_channels, Int out_channels, Ints kernel_size, const ConvTranspose1dOptions& options = {}) { return Object::create("ConvTranspose1d", {in_channels, out_channels, kernel_size, options.stride, options.padding, options.output_padding, options.groups, options.bias, options.dilation}); }
 template <detail::Placed<Ints> P>
-Object ConvTranspose1d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose1d", {in_channels, out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bool(bias), dilation}); }
+Object ConvTranspose1d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose1d", {in_channels, out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bias, dilation}); }
 // ConvTranspose1d that takes in_channels from its first input, and becomes one with it, on its
 // device. Before that it has no parameters.
 using LazyConvTranspose1dOptions = ConvTranspose1dOptions;
 inline Object LazyConvTranspose1d(Int out_channels, Ints kernel_size, const LazyConvTranspose1dOptions& options = {}) { return Object::create("LazyConvTranspose1d", {out_channels, kernel_size, options.stride, options.padding, options.output_padding, options.groups, options.bias, options.dilation}); }
 template <detail::Placed<Ints> P>
-Object LazyConvTranspose1d(Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("LazyConvTranspose1d", {out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bool(bias), dilation}); }
+Object LazyConvTranspose1d(Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("LazyConvTranspose1d", {out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bias, dilation}); }
 // A convolution of x [n, in_channels, ..], or without n: weight [out_channels, in_channels /
 // groups, kernel..] and bias [out_channels], both uniform in ±1/sqrt(in_channels / groups *
 // kernel). padding is numbers, "valid" or "same", which is for a stride of 1; padding_mode: zeros,
@@ -67,13 +67,13 @@ Object LazyConvTranspose1d(Int out_channels, Ints kernel_size, const P& stride, 
 using Conv2dOptions = Conv1dOptions;
 inline Object Conv2d(Int in_channels, Int out_channels, Ints kernel_size, const Conv2dOptions& options = {}) { return Object::create("Conv2d", {in_channels, out_channels, kernel_size, options.stride, options.padding, options.dilation, options.groups, options.bias, options.padding_mode}); }
 template <detail::Placed<Ints> P>
-Object Conv2d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("Conv2d", {in_channels, out_channels, kernel_size, Ints(stride), padding, dilation, groups, bool(bias), padding_mode}); }
+Object Conv2d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("Conv2d", {in_channels, out_channels, kernel_size, Ints(stride), padding, dilation, groups, bias, padding_mode}); }
 // Conv2d that takes in_channels from its first input, and becomes one with it, on its device.
 // Before that it has no parameters.
 using LazyConv2dOptions = Conv1dOptions;
 inline Object LazyConv2d(Int out_channels, Ints kernel_size, const LazyConv2dOptions& options = {}) { return Object::create("LazyConv2d", {out_channels, kernel_size, options.stride, options.padding, options.dilation, options.groups, options.bias, options.padding_mode}); }
 template <detail::Placed<Ints> P>
-Object LazyConv2d(Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("LazyConv2d", {out_channels, kernel_size, Ints(stride), padding, dilation, groups, bool(bias), padding_mode}); }
+Object LazyConv2d(Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("LazyConv2d", {out_channels, kernel_size, Ints(stride), padding, dilation, groups, bias, padding_mode}); }
 // The adjoint of a convolution, on x [n, in_channels, ..] or without n: weight [in_channels,
 // out_channels / groups, kernel..], uniform in ±1/sqrt(out_channels / groups * kernel), as the
 // bias. layer(x, output_size) chooses output_padding so that the output has these sizes, one a
@@ -81,13 +81,13 @@ Object LazyConv2d(Int out_channels, Ints kernel_size, const P& stride, const Int
 using ConvTranspose2dOptions = ConvTranspose1dOptions;
 inline Object ConvTranspose2d(Int in_channels, Int out_channels, Ints kernel_size, const ConvTranspose2dOptions& options = {}) { return Object::create("ConvTranspose2d", {in_channels, out_channels, kernel_size, options.stride, options.padding, options.output_padding, options.groups, options.bias, options.dilation}); }
 template <detail::Placed<Ints> P>
-Object ConvTranspose2d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose2d", {in_channels, out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bool(bias), dilation}); }
+Object ConvTranspose2d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose2d", {in_channels, out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bias, dilation}); }
 // ConvTranspose2d that takes in_channels from its first input, and becomes one with it, on its
 // device. Before that it has no parameters.
 using LazyConvTranspose2dOptions = ConvTranspose1dOptions;
 inline Object LazyConvTranspose2d(Int out_channels, Ints kernel_size, const LazyConvTranspose2dOptions& options = {}) { return Object::create("LazyConvTranspose2d", {out_channels, kernel_size, options.stride, options.padding, options.output_padding, options.groups, options.bias, options.dilation}); }
 template <detail::Placed<Ints> P>
-Object LazyConvTranspose2d(Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("LazyConvTranspose2d", {out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bool(bias), dilation}); }
+Object LazyConvTranspose2d(Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("LazyConvTranspose2d", {out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bias, dilation}); }
 // A convolution of x [n, in_channels, ..], or without n: weight [out_channels, in_channels /
 // groups, kernel..] and bias [out_channels], both uniform in ±1/sqrt(in_channels / groups *
 // kernel). padding is numbers, "valid" or "same", which is for a stride of 1; padding_mode: zeros,
@@ -95,13 +95,13 @@ Object LazyConvTranspose2d(Int out_channels, Ints kernel_size, const P& stride, 
 using Conv3dOptions = Conv1dOptions;
 inline Object Conv3d(Int in_channels, Int out_channels, Ints kernel_size, const Conv3dOptions& options = {}) { return Object::create("Conv3d", {in_channels, out_channels, kernel_size, options.stride, options.padding, options.dilation, options.groups, options.bias, options.padding_mode}); }
 template <detail::Placed<Ints> P>
-Object Conv3d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("Conv3d", {in_channels, out_channels, kernel_size, Ints(stride), padding, dilation, groups, bool(bias), padding_mode}); }
+Object Conv3d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("Conv3d", {in_channels, out_channels, kernel_size, Ints(stride), padding, dilation, groups, bias, padding_mode}); }
 // Conv3d that takes in_channels from its first input, and becomes one with it, on its device.
 // Before that it has no parameters.
 using LazyConv3dOptions = Conv1dOptions;
 inline Object LazyConv3d(Int out_channels, Ints kernel_size, const LazyConv3dOptions& options = {}) { return Object::create("LazyConv3d", {out_channels, kernel_size, options.stride, options.padding, options.dilation, options.groups, options.bias, options.padding_mode}); }
 template <detail::Placed<Ints> P>
-Object LazyConv3d(Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("LazyConv3d", {out_channels, kernel_size, Ints(stride), padding, dilation, groups, bool(bias), padding_mode}); }
+Object LazyConv3d(Int out_channels, Ints kernel_size, const P& stride, const IntsOrText& padding = 0, Ints dilation = 1, Int groups = 1, Bool bias = true, TextRef padding_mode = "zeros") { return Object::create("LazyConv3d", {out_channels, kernel_size, Ints(stride), padding, dilation, groups, bias, padding_mode}); }
 // The adjoint of a convolution, on x [n, in_channels, ..] or without n: weight [in_channels,
 // out_channels / groups, kernel..], uniform in ±1/sqrt(out_channels / groups * kernel), as the
 // bias. layer(x, output_size) chooses output_padding so that the output has these sizes, one a
@@ -109,13 +109,13 @@ Object LazyConv3d(Int out_channels, Ints kernel_size, const P& stride, const Int
 using ConvTranspose3dOptions = ConvTranspose1dOptions;
 inline Object ConvTranspose3d(Int in_channels, Int out_channels, Ints kernel_size, const ConvTranspose3dOptions& options = {}) { return Object::create("ConvTranspose3d", {in_channels, out_channels, kernel_size, options.stride, options.padding, options.output_padding, options.groups, options.bias, options.dilation}); }
 template <detail::Placed<Ints> P>
-Object ConvTranspose3d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose3d", {in_channels, out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bool(bias), dilation}); }
+Object ConvTranspose3d(Int in_channels, Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("ConvTranspose3d", {in_channels, out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bias, dilation}); }
 // ConvTranspose3d that takes in_channels from its first input, and becomes one with it, on its
 // device. Before that it has no parameters.
 using LazyConvTranspose3dOptions = ConvTranspose1dOptions;
 inline Object LazyConvTranspose3d(Int out_channels, Ints kernel_size, const LazyConvTranspose3dOptions& options = {}) { return Object::create("LazyConvTranspose3d", {out_channels, kernel_size, options.stride, options.padding, options.output_padding, options.groups, options.bias, options.dilation}); }
 template <detail::Placed<Ints> P>
-Object LazyConvTranspose3d(Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("LazyConvTranspose3d", {out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bool(bias), dilation}); }
+Object LazyConvTranspose3d(Int out_channels, Ints kernel_size, const P& stride, Ints padding = 0, Ints output_padding = 0, Int groups = 1, Bool bias = true, Ints dilation = 1) { return Object::create("LazyConvTranspose3d", {out_channels, kernel_size, Ints(stride), padding, output_padding, groups, bias, dilation}); }
 
 }  // namespace nn
 }  // namespace v0

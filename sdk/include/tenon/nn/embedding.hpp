@@ -31,7 +31,7 @@ struct EmbeddingOptions {
 };
 inline Object Embedding(Int num_embeddings, Int embedding_dim, const EmbeddingOptions& options = {}) { return Object::create("Embedding", {num_embeddings, embedding_dim, options.padding_idx, options.max_norm, options.norm_type, options.scale_grad_by_freq, options.sparse}); }
 template <detail::Placed<std::optional<Int>> P>
-Object Embedding(Int num_embeddings, Int embedding_dim, const P& padding_idx, std::optional<Float> max_norm = {}, Float norm_type = 2.0, Bool scale_grad_by_freq = false, Bool sparse = false) { return Object::create("Embedding", {num_embeddings, embedding_dim, std::optional<Int>(padding_idx), max_norm, norm_type, bool(scale_grad_by_freq), bool(sparse)}); }
+Object Embedding(Int num_embeddings, Int embedding_dim, const P& padding_idx, std::optional<Float> max_norm = {}, Float norm_type = 2.0, Bool scale_grad_by_freq = false, Bool sparse = false) { return Object::create("Embedding", {num_embeddings, embedding_dim, std::optional<Int>(padding_idx), max_norm, norm_type, scale_grad_by_freq, sparse}); }
 // layer(x, offsets, per_sample_weights): sums, means or maxima (mode) of rows of weight
 // [num_embeddings, embedding_dim], normal at first: a bag for each row of x [bags, n], or beginning
 // at each of offsets [bags] in x [n], the last of which ends the last bag with include_last_offset.
@@ -49,7 +49,7 @@ struct EmbeddingBagOptions {
 };
 inline Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const EmbeddingBagOptions& options = {}) { return Object::create("EmbeddingBag", {num_embeddings, embedding_dim, options.max_norm, options.norm_type, options.scale_grad_by_freq, options.mode, options.sparse, options.include_last_offset, options.padding_idx}); }
 template <detail::Placed<std::optional<Float>> P>
-Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const P& max_norm, Float norm_type = 2.0, Bool scale_grad_by_freq = false, TextRef mode = "mean", Bool sparse = false, Bool include_last_offset = false, std::optional<Int> padding_idx = {}) { return Object::create("EmbeddingBag", {num_embeddings, embedding_dim, std::optional<Float>(max_norm), norm_type, bool(scale_grad_by_freq), mode, bool(sparse), bool(include_last_offset), padding_idx}); }
+Object EmbeddingBag(Int num_embeddings, Int embedding_dim, const P& max_norm, Float norm_type = 2.0, Bool scale_grad_by_freq = false, TextRef mode = "mean", Bool sparse = false, Bool include_last_offset = false, std::optional<Int> padding_idx = {}) { return Object::create("EmbeddingBag", {num_embeddings, embedding_dim, std::optional<Float>(max_norm), norm_type, scale_grad_by_freq, mode, sparse, include_last_offset, padding_idx}); }
 // x [.., n, embedding_dim] plus the first n rows of weight [num_embeddings, embedding_dim], normal
 // at first.
 inline Object PositionalEmbedding(Int num_embeddings, Int embedding_dim) { return Object::create("PositionalEmbedding", {num_embeddings, embedding_dim}); }

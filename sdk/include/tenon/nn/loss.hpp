@@ -58,7 +58,7 @@ struct KLDivLossOptions {
 };
 inline Object KLDivLoss(const KLDivLossOptions& options = {}) { return Object::create("KLDivLoss", {options.reduction, options.log_target}); }
 template <detail::Placed<TextRef> P>
-Object KLDivLoss(const P& reduction, Bool log_target = false) { return Object::create("KLDivLoss", {TextRef(reduction), bool(log_target)}); }
+Object KLDivLoss(const P& reduction, Bool log_target = false) { return Object::create("KLDivLoss", {TextRef(reduction), log_target}); }
 // loss(input, target): -(target * log(input) + (1 - target) * log(1 - input)), times weight, a
 // buffer.
 struct BCELossOptions {
@@ -120,7 +120,7 @@ struct PairwiseDistanceOptions {
 };
 inline Object PairwiseDistance(const PairwiseDistanceOptions& options = {}) { return Object::create("PairwiseDistance", {options.p, options.eps, options.keepdim}); }
 template <detail::Placed<Float> P>
-Object PairwiseDistance(const P& p, Float eps = 1e-06, Bool keepdim = false) { return Object::create("PairwiseDistance", {Float(p), eps, bool(keepdim)}); }
+Object PairwiseDistance(const P& p, Float eps = 1e-06, Bool keepdim = false) { return Object::create("PairwiseDistance", {Float(p), eps, keepdim}); }
 // loss(anchor, positive, negative): max(|anchor - positive| - |anchor - negative| + margin, 0);
 // swap: with |positive - negative| where that is less. Balntas et al., 2016.
 struct TripletMarginLossOptions {
@@ -133,7 +133,7 @@ struct TripletMarginLossOptions {
 };
 inline Object TripletMarginLoss(const TripletMarginLossOptions& options = {}) { return Object::create("TripletMarginLoss", {options.margin, options.p, options.eps, options.swap, options.reduction}); }
 template <detail::Placed<Float> P>
-Object TripletMarginLoss(const P& margin, Float p = 2.0, Float eps = 1e-06, Bool swap = false, TextRef reduction = "mean") { return Object::create("TripletMarginLoss", {Float(margin), p, eps, bool(swap), reduction}); }
+Object TripletMarginLoss(const P& margin, Float p = 2.0, Float eps = 1e-06, Bool swap = false, TextRef reduction = "mean") { return Object::create("TripletMarginLoss", {Float(margin), p, eps, swap, reduction}); }
 // loss(input1, input2, target): max(-target * (input1 - input2) + margin, 0); target is 1 or -1.
 struct MarginRankingLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -197,8 +197,8 @@ struct PoissonNLLLossOptions {
   std::string reduction = "mean";
 };
 inline Object PoissonNLLLoss(const PoissonNLLLossOptions& options = {}) { return Object::create("PoissonNLLLoss", {options.log_input, options.full, options.eps, options.reduction}); }
-template <detail::Placed<bool> P>
-Object PoissonNLLLoss(const P& log_input, Bool full = false, Float eps = 1e-08, TextRef reduction = "mean") { return Object::create("PoissonNLLLoss", {bool(log_input), bool(full), eps, reduction}); }
+template <detail::Placed<Bool> P>
+Object PoissonNLLLoss(const P& log_input, Bool full = false, Float eps = 1e-08, TextRef reduction = "mean") { return Object::create("PoissonNLLLoss", {Bool(log_input), full, eps, reduction}); }
 // loss(input, target, var): (log(var) + (input - target)^2 / var) / 2, with var of at least eps;
 // full: with log(2 * pi) / 2.
 struct GaussianNLLLossOptions {
@@ -208,8 +208,8 @@ struct GaussianNLLLossOptions {
   std::string reduction = "mean";
 };
 inline Object GaussianNLLLoss(const GaussianNLLLossOptions& options = {}) { return Object::create("GaussianNLLLoss", {options.full, options.eps, options.reduction}); }
-template <detail::Placed<bool> P>
-Object GaussianNLLLoss(const P& full, Float eps = 1e-06, TextRef reduction = "mean") { return Object::create("GaussianNLLLoss", {bool(full), eps, reduction}); }
+template <detail::Placed<Bool> P>
+Object GaussianNLLLoss(const P& full, Float eps = 1e-06, TextRef reduction = "mean") { return Object::create("GaussianNLLLoss", {Bool(full), eps, reduction}); }
 // loss(log_probs, targets, input_lengths, target_lengths): -log of the probability of the labels
 // targets [n, labels] given log_probs [t, n, classes]. Graves et al., 2006.
 struct CTCLossOptions {
@@ -220,7 +220,7 @@ struct CTCLossOptions {
 };
 inline Object CTCLoss(const CTCLossOptions& options = {}) { return Object::create("CTCLoss", {options.blank, options.reduction, options.zero_infinity}); }
 template <detail::Placed<Int> P>
-Object CTCLoss(const P& blank, TextRef reduction = "mean", Bool zero_infinity = false) { return Object::create("CTCLoss", {Int(blank), reduction, bool(zero_infinity)}); }
+Object CTCLoss(const P& blank, TextRef reduction = "mean", Bool zero_infinity = false) { return Object::create("CTCLoss", {Int(blank), reduction, zero_infinity}); }
 
 }  // namespace nn
 }  // namespace v0

@@ -28,7 +28,7 @@ struct MaxPool1dOptions {
 };
 inline Object MaxPool1d(Ints kernel_size, const MaxPool1dOptions& options = {}) { return Object::create("MaxPool1d", {kernel_size, options.stride, options.padding, options.dilation, options.return_indices, options.ceil_mode}); }
 template <detail::Placed<Ints> P>
-Object MaxPool1d(Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool return_indices = false, Bool ceil_mode = false) { return Object::create("MaxPool1d", {kernel_size, Ints(stride), padding, dilation, bool(return_indices), bool(ceil_mode)}); }
+Object MaxPool1d(Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool return_indices = false, Bool ceil_mode = false) { return Object::create("MaxPool1d", {kernel_size, Ints(stride), padding, dilation, return_indices, ceil_mode}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros.
 struct AvgPool1dOptions {
@@ -40,7 +40,7 @@ struct AvgPool1dOptions {
 };
 inline Object AvgPool1d(Ints kernel_size, const AvgPool1dOptions& options = {}) { return Object::create("AvgPool1d", {kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad}); }
 template <detail::Placed<Ints> P>
-Object AvgPool1d(Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true) { return Object::create("AvgPool1d", {kernel_size, Ints(stride), padding, bool(ceil_mode), bool(count_include_pad)}); }
+Object AvgPool1d(Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true) { return Object::create("AvgPool1d", {kernel_size, Ints(stride), padding, ceil_mode, count_include_pad}); }
 // (sum x^norm_type)^(1 / norm_type) of each window of x [n, channels, ..], or without n. stride
 // empty: kernel_size.
 struct LPPool1dOptions {
@@ -50,7 +50,7 @@ struct LPPool1dOptions {
 };
 inline Object LPPool1d(Float norm_type, Ints kernel_size, const LPPool1dOptions& options = {}) { return Object::create("LPPool1d", {norm_type, kernel_size, options.stride, options.ceil_mode}); }
 template <detail::Placed<Ints> P>
-Object LPPool1d(Float norm_type, Ints kernel_size, const P& stride, Bool ceil_mode = false) { return Object::create("LPPool1d", {norm_type, kernel_size, Ints(stride), bool(ceil_mode)}); }
+Object LPPool1d(Float norm_type, Ints kernel_size, const P& stride, Bool ceil_mode = false) { return Object::create("LPPool1d", {norm_type, kernel_size, Ints(stride), ceil_mode}); }
 // The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
 // x has there.
 inline Object AdaptiveAvgPool1d(Ints output_size) { return Object::create("AdaptiveAvgPool1d", {output_size}); }
@@ -61,8 +61,8 @@ struct AdaptiveMaxPool1dOptions {
   bool return_indices = false;
 };
 inline Object AdaptiveMaxPool1d(Ints output_size, const AdaptiveMaxPool1dOptions& options = {}) { return Object::create("AdaptiveMaxPool1d", {output_size, options.return_indices}); }
-template <detail::Placed<bool> P>
-Object AdaptiveMaxPool1d(Ints output_size, const P& return_indices) { return Object::create("AdaptiveMaxPool1d", {output_size, bool(return_indices)}); }
+template <detail::Placed<Bool> P>
+Object AdaptiveMaxPool1d(Ints output_size, const P& return_indices) { return Object::create("AdaptiveMaxPool1d", {output_size, Bool(return_indices)}); }
 // layer(x, indices): planes with x at the indices that MaxPool gave with return_indices, and zeros
 // elsewhere; layer(x, indices, output_size) where the size is not the smallest.
 struct MaxUnpool1dOptions {
@@ -78,7 +78,7 @@ Object MaxUnpool1d(Ints kernel_size, const P& stride, Ints padding = 0) { return
 using MaxPool2dOptions = MaxPool1dOptions;
 inline Object MaxPool2d(Ints kernel_size, const MaxPool2dOptions& options = {}) { return Object::create("MaxPool2d", {kernel_size, options.stride, options.padding, options.dilation, options.return_indices, options.ceil_mode}); }
 template <detail::Placed<Ints> P>
-Object MaxPool2d(Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool return_indices = false, Bool ceil_mode = false) { return Object::create("MaxPool2d", {kernel_size, Ints(stride), padding, dilation, bool(return_indices), bool(ceil_mode)}); }
+Object MaxPool2d(Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool return_indices = false, Bool ceil_mode = false) { return Object::create("MaxPool2d", {kernel_size, Ints(stride), padding, dilation, return_indices, ceil_mode}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 struct AvgPool2dOptions {
@@ -91,13 +91,13 @@ struct AvgPool2dOptions {
 };
 inline Object AvgPool2d(Ints kernel_size, const AvgPool2dOptions& options = {}) { return Object::create("AvgPool2d", {kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override}); }
 template <detail::Placed<Ints> P>
-Object AvgPool2d(Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true, std::optional<Int> divisor_override = {}) { return Object::create("AvgPool2d", {kernel_size, Ints(stride), padding, bool(ceil_mode), bool(count_include_pad), divisor_override}); }
+Object AvgPool2d(Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true, std::optional<Int> divisor_override = {}) { return Object::create("AvgPool2d", {kernel_size, Ints(stride), padding, ceil_mode, count_include_pad, divisor_override}); }
 // (sum x^norm_type)^(1 / norm_type) of each window of x [n, channels, ..], or without n. stride
 // empty: kernel_size.
 using LPPool2dOptions = LPPool1dOptions;
 inline Object LPPool2d(Float norm_type, Ints kernel_size, const LPPool2dOptions& options = {}) { return Object::create("LPPool2d", {norm_type, kernel_size, options.stride, options.ceil_mode}); }
 template <detail::Placed<Ints> P>
-Object LPPool2d(Float norm_type, Ints kernel_size, const P& stride, Bool ceil_mode = false) { return Object::create("LPPool2d", {norm_type, kernel_size, Ints(stride), bool(ceil_mode)}); }
+Object LPPool2d(Float norm_type, Ints kernel_size, const P& stride, Bool ceil_mode = false) { return Object::create("LPPool2d", {norm_type, kernel_size, Ints(stride), ceil_mode}); }
 // The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
 // x has there.
 inline Object AdaptiveAvgPool2d(Ints output_size) { return Object::create("AdaptiveAvgPool2d", {output_size}); }
@@ -105,8 +105,8 @@ inline Object AdaptiveAvgPool2d(Ints output_size) { return Object::create("Adapt
 // as x has there. return_indices: forward gives the indices too.
 using AdaptiveMaxPool2dOptions = AdaptiveMaxPool1dOptions;
 inline Object AdaptiveMaxPool2d(Ints output_size, const AdaptiveMaxPool2dOptions& options = {}) { return Object::create("AdaptiveMaxPool2d", {output_size, options.return_indices}); }
-template <detail::Placed<bool> P>
-Object AdaptiveMaxPool2d(Ints output_size, const P& return_indices) { return Object::create("AdaptiveMaxPool2d", {output_size, bool(return_indices)}); }
+template <detail::Placed<Bool> P>
+Object AdaptiveMaxPool2d(Ints output_size, const P& return_indices) { return Object::create("AdaptiveMaxPool2d", {output_size, Bool(return_indices)}); }
 // layer(x, indices): planes with x at the indices that MaxPool gave with return_indices, and zeros
 // elsewhere; layer(x, indices, output_size) where the size is not the smallest.
 using MaxUnpool2dOptions = MaxUnpool1dOptions;
@@ -123,25 +123,25 @@ struct FractionalMaxPool2dOptions {
 };
 inline Object FractionalMaxPool2d(Ints kernel_size, const FractionalMaxPool2dOptions& options = {}) { return Object::create("FractionalMaxPool2d", {kernel_size, options.output_size, options.output_ratio, options.return_indices}); }
 template <detail::Placed<Ints> P>
-Object FractionalMaxPool2d(Ints kernel_size, const P& output_size, Floats output_ratio = {}, Bool return_indices = false) { return Object::create("FractionalMaxPool2d", {kernel_size, Ints(output_size), output_ratio, bool(return_indices)}); }
+Object FractionalMaxPool2d(Ints kernel_size, const P& output_size, Floats output_ratio = {}, Bool return_indices = false) { return Object::create("FractionalMaxPool2d", {kernel_size, Ints(output_size), output_ratio, return_indices}); }
 // The maximum of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // return_indices: forward gives the indices too, as max_pool with indices does.
 using MaxPool3dOptions = MaxPool1dOptions;
 inline Object MaxPool3d(Ints kernel_size, const MaxPool3dOptions& options = {}) { return Object::create("MaxPool3d", {kernel_size, options.stride, options.padding, options.dilation, options.return_indices, options.ceil_mode}); }
 template <detail::Placed<Ints> P>
-Object MaxPool3d(Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool return_indices = false, Bool ceil_mode = false) { return Object::create("MaxPool3d", {kernel_size, Ints(stride), padding, dilation, bool(return_indices), bool(ceil_mode)}); }
+Object MaxPool3d(Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool return_indices = false, Bool ceil_mode = false) { return Object::create("MaxPool3d", {kernel_size, Ints(stride), padding, dilation, return_indices, ceil_mode}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 using AvgPool3dOptions = AvgPool2dOptions;
 inline Object AvgPool3d(Ints kernel_size, const AvgPool3dOptions& options = {}) { return Object::create("AvgPool3d", {kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override}); }
 template <detail::Placed<Ints> P>
-Object AvgPool3d(Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true, std::optional<Int> divisor_override = {}) { return Object::create("AvgPool3d", {kernel_size, Ints(stride), padding, bool(ceil_mode), bool(count_include_pad), divisor_override}); }
+Object AvgPool3d(Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true, std::optional<Int> divisor_override = {}) { return Object::create("AvgPool3d", {kernel_size, Ints(stride), padding, ceil_mode, count_include_pad, divisor_override}); }
 // (sum x^norm_type)^(1 / norm_type) of each window of x [n, channels, ..], or without n. stride
 // empty: kernel_size.
 using LPPool3dOptions = LPPool1dOptions;
 inline Object LPPool3d(Float norm_type, Ints kernel_size, const LPPool3dOptions& options = {}) { return Object::create("LPPool3d", {norm_type, kernel_size, options.stride, options.ceil_mode}); }
 template <detail::Placed<Ints> P>
-Object LPPool3d(Float norm_type, Ints kernel_size, const P& stride, Bool ceil_mode = false) { return Object::create("LPPool3d", {norm_type, kernel_size, Ints(stride), bool(ceil_mode)}); }
+Object LPPool3d(Float norm_type, Ints kernel_size, const P& stride, Bool ceil_mode = false) { return Object::create("LPPool3d", {norm_type, kernel_size, Ints(stride), ceil_mode}); }
 // The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
 // x has there.
 inline Object AdaptiveAvgPool3d(Ints output_size) { return Object::create("AdaptiveAvgPool3d", {output_size}); }
@@ -149,8 +149,8 @@ inline Object AdaptiveAvgPool3d(Ints output_size) { return Object::create("Adapt
 // as x has there. return_indices: forward gives the indices too.
 using AdaptiveMaxPool3dOptions = AdaptiveMaxPool1dOptions;
 inline Object AdaptiveMaxPool3d(Ints output_size, const AdaptiveMaxPool3dOptions& options = {}) { return Object::create("AdaptiveMaxPool3d", {output_size, options.return_indices}); }
-template <detail::Placed<bool> P>
-Object AdaptiveMaxPool3d(Ints output_size, const P& return_indices) { return Object::create("AdaptiveMaxPool3d", {output_size, bool(return_indices)}); }
+template <detail::Placed<Bool> P>
+Object AdaptiveMaxPool3d(Ints output_size, const P& return_indices) { return Object::create("AdaptiveMaxPool3d", {output_size, Bool(return_indices)}); }
 // layer(x, indices): planes with x at the indices that MaxPool gave with return_indices, and zeros
 // elsewhere; layer(x, indices, output_size) where the size is not the smallest.
 using MaxUnpool3dOptions = MaxUnpool1dOptions;
@@ -162,7 +162,7 @@ Object MaxUnpool3d(Ints kernel_size, const P& stride, Ints padding = 0) { return
 using FractionalMaxPool3dOptions = FractionalMaxPool2dOptions;
 inline Object FractionalMaxPool3d(Ints kernel_size, const FractionalMaxPool3dOptions& options = {}) { return Object::create("FractionalMaxPool3d", {kernel_size, options.output_size, options.output_ratio, options.return_indices}); }
 template <detail::Placed<Ints> P>
-Object FractionalMaxPool3d(Ints kernel_size, const P& output_size, Floats output_ratio = {}, Bool return_indices = false) { return Object::create("FractionalMaxPool3d", {kernel_size, Ints(output_size), output_ratio, bool(return_indices)}); }
+Object FractionalMaxPool3d(Ints kernel_size, const P& output_size, Floats output_ratio = {}, Bool return_indices = false) { return Object::create("FractionalMaxPool3d", {kernel_size, Ints(output_size), output_ratio, return_indices}); }
 
 }  // namespace nn
 }  // namespace v0

@@ -30,7 +30,7 @@ struct RNNOptions {
 };
 inline Object RNN(Int input_size, Int hidden_size, const RNNOptions& options = {}) { return Object::create("RNN", {input_size, hidden_size, options.num_layers, options.nonlinearity, options.bias, options.batch_first, options.dropout, options.bidirectional}); }
 template <detail::Placed<Int> P>
-Object RNN(Int input_size, Int hidden_size, const P& num_layers, TextRef nonlinearity = "tanh", Bool bias = true, Bool batch_first = false, Float dropout = 0.0, Bool bidirectional = false) { return Object::create("RNN", {input_size, hidden_size, Int(num_layers), nonlinearity, bool(bias), bool(batch_first), dropout, bool(bidirectional)}); }
+Object RNN(Int input_size, Int hidden_size, const P& num_layers, TextRef nonlinearity = "tanh", Bool bias = true, Bool batch_first = false, Float dropout = 0.0, Bool bidirectional = false) { return Object::create("RNN", {input_size, hidden_size, Int(num_layers), nonlinearity, bias, batch_first, dropout, bidirectional}); }
 // gru(input, hx) gives the output and the last state; sizes as RNN's. Cho et al., arXiv:1406.1078.
 struct GRUOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
@@ -42,7 +42,7 @@ struct GRUOptions {
 };
 inline Object GRU(Int input_size, Int hidden_size, const GRUOptions& options = {}) { return Object::create("GRU", {input_size, hidden_size, options.num_layers, options.bias, options.batch_first, options.dropout, options.bidirectional}); }
 template <detail::Placed<Int> P>
-Object GRU(Int input_size, Int hidden_size, const P& num_layers, Bool bias = true, Bool batch_first = false, Float dropout = 0.0, Bool bidirectional = false) { return Object::create("GRU", {input_size, hidden_size, Int(num_layers), bool(bias), bool(batch_first), dropout, bool(bidirectional)}); }
+Object GRU(Int input_size, Int hidden_size, const P& num_layers, Bool bias = true, Bool batch_first = false, Float dropout = 0.0, Bool bidirectional = false) { return Object::create("GRU", {input_size, hidden_size, Int(num_layers), bias, batch_first, dropout, bidirectional}); }
 // lstm(input, h_0, c_0) gives the output and the last states h and c; sizes as RNN's. With
 // proj_size h is projected to that width. Hochreiter & Schmidhuber, 1997; Sak et al.,
 // arXiv:1402.1128.
@@ -57,7 +57,7 @@ struct LSTMOptions {
 };
 inline Object LSTM(Int input_size, Int hidden_size, const LSTMOptions& options = {}) { return Object::create("LSTM", {input_size, hidden_size, options.num_layers, options.bias, options.batch_first, options.dropout, options.bidirectional, options.proj_size}); }
 template <detail::Placed<Int> P>
-Object LSTM(Int input_size, Int hidden_size, const P& num_layers, Bool bias = true, Bool batch_first = false, Float dropout = 0.0, Bool bidirectional = false, Int proj_size = 0) { return Object::create("LSTM", {input_size, hidden_size, Int(num_layers), bool(bias), bool(batch_first), dropout, bool(bidirectional), proj_size}); }
+Object LSTM(Int input_size, Int hidden_size, const P& num_layers, Bool bias = true, Bool batch_first = false, Float dropout = 0.0, Bool bidirectional = false, Int proj_size = 0) { return Object::create("LSTM", {input_size, hidden_size, Int(num_layers), bias, batch_first, dropout, bidirectional, proj_size}); }
 // cell(input, hx) gives the next state: input [n, input_size], hx [n, hidden_size], or without n;
 // hx is zeros where it is left out. nonlinearity: tanh or relu. Elman, 1990.
 struct RNNCellOptions {
@@ -66,22 +66,22 @@ struct RNNCellOptions {
   std::string nonlinearity = "tanh";
 };
 inline Object RNNCell(Int input_size, Int hidden_size, const RNNCellOptions& options = {}) { return Object::create("RNNCell", {input_size, hidden_size, options.bias, options.nonlinearity}); }
-template <detail::Placed<bool> P>
-Object RNNCell(Int input_size, Int hidden_size, const P& bias, TextRef nonlinearity = "tanh") { return Object::create("RNNCell", {input_size, hidden_size, bool(bias), nonlinearity}); }
+template <detail::Placed<Bool> P>
+Object RNNCell(Int input_size, Int hidden_size, const P& bias, TextRef nonlinearity = "tanh") { return Object::create("RNNCell", {input_size, hidden_size, Bool(bias), nonlinearity}); }
 // cell(input, hx) gives the next state; sizes as RNNCell's. Cho et al., arXiv:1406.1078.
 struct GRUCellOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool bias = true;
 };
 inline Object GRUCell(Int input_size, Int hidden_size, const GRUCellOptions& options = {}) { return Object::create("GRUCell", {input_size, hidden_size, options.bias}); }
-template <detail::Placed<bool> P>
-Object GRUCell(Int input_size, Int hidden_size, const P& bias) { return Object::create("GRUCell", {input_size, hidden_size, bool(bias)}); }
+template <detail::Placed<Bool> P>
+Object GRUCell(Int input_size, Int hidden_size, const P& bias) { return Object::create("GRUCell", {input_size, hidden_size, Bool(bias)}); }
 // cell(input, h_0, c_0) gives the next states h and c; sizes as RNNCell's. Hochreiter &
 // Schmidhuber, 1997.
 using LSTMCellOptions = GRUCellOptions;
 inline Object LSTMCell(Int input_size, Int hidden_size, const LSTMCellOptions& options = {}) { return Object::create("LSTMCell", {input_size, hidden_size, options.bias}); }
-template <detail::Placed<bool> P>
-Object LSTMCell(Int input_size, Int hidden_size, const P& bias) { return Object::create("LSTMCell", {input_size, hidden_size, bool(bias)}); }
+template <detail::Placed<Bool> P>
+Object LSTMCell(Int input_size, Int hidden_size, const P& bias) { return Object::create("LSTMCell", {input_size, hidden_size, Bool(bias)}); }
 
 }  // namespace nn
 }  // namespace v0

@@ -28,7 +28,7 @@ struct UpsampleOptions {
 };
 inline Object Upsample(const UpsampleOptions& options = {}) { return Object::create("Upsample", {options.size, options.scale_factor, options.mode, options.align_corners, options.recompute_scale_factor}); }
 template <detail::Placed<Ints> P>
-Object Upsample(const P& size, Floats scale_factor = {}, TextRef mode = "nearest", Bool align_corners = false, Bool recompute_scale_factor = false) { return Object::create("Upsample", {Ints(size), scale_factor, mode, bool(align_corners), bool(recompute_scale_factor)}); }
+Object Upsample(const P& size, Floats scale_factor = {}, TextRef mode = "nearest", Bool align_corners = false, Bool recompute_scale_factor = false) { return Object::create("Upsample", {Ints(size), scale_factor, mode, align_corners, recompute_scale_factor}); }
 // x [.., channels * r * r, h, w] to [.., channels, h * r, w * r]. Shi et al., arXiv:1609.05158.
 inline Object PixelShuffle(Int upscale_factor) { return Object::create("PixelShuffle", {upscale_factor}); }
 // x [.., channels, h * r, w * r] to [.., channels * r * r, h, w].

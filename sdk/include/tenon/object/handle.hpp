@@ -100,7 +100,7 @@ T option_value(const std::string& owner, const char* name, const tn_value& value
 
 class Child;
 class ForwardHook;
-struct BackwardHook;
+class BackwardHook;
 
 // A counted handle. Null by default; copies share one object.
 class Object {
@@ -295,9 +295,17 @@ class Object {
   // to one; a Tensor that it gives replaces grad_input, which is None where the input needs no
   // gradient. Or f(Object& self, const std::vector<Tensor>& grad_inputs, const std::vector<Tensor>&
   // grad_outputs), of any forward. Called where backward came through what forward gave, whose graph
-  // holds the module until then. (module_hooks.hpp)
+  // holds the module until then. The hooks run in the order of their registration, one with
+  // `prepend` before those that are there. They see the gradients at what forward got from the
+  // pre-hooks, and at what the forward hooks made of its outputs. (module_hooks.hpp)
   template <typename F>
-  BackwardHook register_full_backward_hook(F f) const;
+  BackwardHook register_full_backward_hook(F f, bool prepend = false) const;
+  // f(Object& self, Tensor grad_output), or f(Object& self, const std::vector<Tensor>&
+  // grad_outputs): in backward, before the gradients of the inputs are computed; what it gives
+  // replaces grad_output there, and for the hooks above.
+  template <typename F>
+  BackwardHook register_full_backward_pre_hook(F f, bool prepend = false) const;
+  // Of either of these two. An Error where it was removed before.
   void remove_full_backward_hook(const BackwardHook& hook) const;
 
   // The tree. Names are paths ("0.weight"), in order of definition.
@@ -380,19 +388,32 @@ class ForwardHook {
   uint64_t id_ = 0;
 };
 
-// What register_full_backward_hook gives.
-struct BackwardHook {
-  ForwardHook before, after;  // the forward hooks that it is made of
+// What register_full_backward_hook and register_full_backward_pre_hook give. It holds the object.
+class BackwardHook {
+ public:
+  // Whether the object had a hook of this number. (The function of the library that knows the hook.)
+  using Remove = bool (*)(const Object& object, uint64_t id);
 
+  BackwardHook() = default;
+  BackwardHook(Object object, uint64_t id, Remove remove)
+      : object_(std::move(object)), id_(id), remove_(remove) {}
+  // Without effect where it was removed before, or stands for none.
   void remove() const {
-    before.remove();
-    after.remove();
+    if (object_) remove_(object_, id_);
   }
+
+ private:
+  friend class Object;
+  Object object_;
+  uint64_t id_ = 0;
+  Remove remove_ = nullptr;
 };
 
 inline void Object::remove_full_backward_hook(const BackwardHook& hook) const {
-  remove_forward_hook(hook.before);
-  remove_forward_hook(hook.after);
+  if (!hook.object_ || !hook.remove_(*this, hook.id_)) {
+    fail(detail::joined({type_name(), " has no full backward hook ", std::to_string(hook.id_)}),
+         TN_NOT_FOUND);
+  }
 }
 
 namespace detail {

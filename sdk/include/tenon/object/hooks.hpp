@@ -1,6 +1,8 @@
-// Hooks of modules in forward. Those in backward are made of them, in module_hooks.hpp.
+// Hooks of modules: those in forward, and the functions of those in backward, which module_hooks.hpp
+// calls.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -66,6 +68,76 @@ inline void give_tensors(tn_object* object, const char* what, const tn_value* va
   }
 }
 
+// Brings what calls the backward hooks of an object behind its other hooks: set as soon as there are
+// backward hooks of any (module_hooks.hpp).
+using KeepLast = void (*)(tn_object* object);
+inline constinit KeepLast keep_backward_hooks_last = nullptr;
+
+// A hook in backward, of one kind or the other.
+struct BackwardHookFunction {
+  virtual ~BackwardHookFunction() = default;
+  // What stands for the last list that is given; none: that stays. A pre-hook gets no grad_inputs,
+  // and gives grad_outputs.
+  virtual std::vector<Tensor> call(Object& self, const std::vector<Tensor>& grad_outputs,
+                                   const std::vector<Tensor>& grad_inputs) = 0;
+  uint64_t id = 0;
+  bool takes_lists = false;
+};
+using BackwardHookFunctions = std::vector<std::shared_ptr<BackwardHookFunction>>;
+
+// What a function gives, in a list: nothing, a Tensor, or a list.
+template <typename F, typename... Grads>
+std::vector<Tensor> gradients_of(F& f, Object& self, const Grads&... grads) {
+  using Result = decltype(f(self, grads...));
+  if constexpr (std::is_void_v<Result>) {
+    f(self, grads...);
+    return {};
+  } else if constexpr (std::is_convertible_v<Result, Tensor>) {
+    Tensor other = f(self, grads...);
+    return other.defined() ? std::vector<Tensor>{std::move(other)} : std::vector<Tensor>();
+  } else {
+    return f(self, grads...);
+  }
+}
+template <typename F>
+struct FullBackwardHook final : BackwardHookFunction {
+  static constexpr bool kTakesOne = takes_one<F, Tensor, Tensor>;
+  F f;
+  explicit FullBackwardHook(F function) : f(std::move(function)) { takes_lists = !kTakesOne; }
+  std::vector<Tensor> call(Object& self, const std::vector<Tensor>& grad_outputs,
+                           const std::vector<Tensor>& grad_inputs) override {
+    if constexpr (kTakesOne) {
+      std::vector<Tensor> others = gradients_of(f, self, grad_inputs[0], grad_outputs[0]);
+      // Behind the first argument forward may have others.
+      if (!others.empty()) others.insert(others.end(), grad_inputs.begin() + 1, grad_inputs.end());
+      return others;
+    } else {
+      static_assert(takes_one<F, const std::vector<Tensor>&, const std::vector<Tensor>&>,
+                    "a full backward hook is f(Object& self, Tensor grad_input, Tensor "
+                    "grad_output) or f(Object& self, const std::vector<Tensor>& grad_inputs, const "
+                    "std::vector<Tensor>& grad_outputs)");
+      return gradients_of(f, self, grad_inputs, grad_outputs);
+    }
+  }
+};
+template <typename F>
+struct FullBackwardPreHook final : BackwardHookFunction {
+  static constexpr bool kTakesOne = takes_one<F, Tensor>;
+  F f;
+  explicit FullBackwardPreHook(F function) : f(std::move(function)) { takes_lists = !kTakesOne; }
+  std::vector<Tensor> call(Object& self, const std::vector<Tensor>& grad_outputs,
+                           const std::vector<Tensor>&) override {
+    if constexpr (kTakesOne) {
+      return gradients_of(f, self, grad_outputs[0]);
+    } else {
+      static_assert(takes_one<F, const std::vector<Tensor>&>,
+                    "a full backward pre-hook is f(Object& self, Tensor grad_output) or f(Object& "
+                    "self, const std::vector<Tensor>& grad_outputs)");
+      return gradients_of(f, self, grad_outputs);
+    }
+  }
+};
+
 using AddHook = tn_status* (*)(tn_object*, tn_forward_hook_fn, void*, void (*)(void*), uint64_t*);
 template <typename F>
 ForwardHook add_hook(AddHook add, tn_object* object, tn_forward_hook_fn call, F f) {
@@ -75,7 +147,10 @@ ForwardHook add_hook(AddHook add, tn_object* object, tn_forward_hook_fn call, F 
     Held<F>::destroy(self);
     raise(status);
   }
-  return {Object::borrow(object), id};
+  ForwardHook added(Object::borrow(object), id);
+  if (const KeepLast keep_last = __atomic_load_n(&keep_backward_hooks_last, __ATOMIC_ACQUIRE))
+    keep_last(object);
+  return added;
 }
 
 }  // namespace detail

@@ -28,12 +28,12 @@ struct ScaledDotProductAttentionOptions {
 };
 inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask = {}, const ScaledDotProductAttentionOptions& options = {}) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, {query, key, value, detail::one_of("scaled_dot_product_attention", "attn_mask", attn_mask, options.attn_mask), options.dropout_p, options.is_causal, options.scale, options.enable_gqa}); }
 template <detail::Placed<Float> P>
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask, const P& dropout_p, Bool is_causal = false, std::optional<Float> scale = {}, Bool enable_gqa = false) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, {query, key, value, attn_mask, Float(dropout_p), bool(is_causal), scale, bool(enable_gqa)}); }
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask, const P& dropout_p, Bool is_causal = false, std::optional<Float> scale = {}, Bool enable_gqa = false) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, {query, key, value, attn_mask, Float(dropout_p), is_causal, scale, enable_gqa}); }
 template <std::same_as<ScaledDotProductAttentionOptions> O = ScaledDotProductAttentionOptions>
 inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const O& options) { return detail::call<Tensor>(detail::op<"scaled_dot_product_attention">, {query, key, value, options.attn_mask, options.dropout_p, options.is_causal, options.scale, options.enable_gqa}); }
 // x [.., n, d] turned by angles, whose cos and sin are [.., n, d / 2] or fewer: halves, or
 // interleaved pairs. Su et al., arXiv:2104.09864.
-inline Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved = false) { return detail::call<Tensor>(detail::op<"rotary_embedding">, {x, cos, sin, interleaved}); }
+inline Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, Bool interleaved = false) { return detail::call<Tensor>(detail::op<"rotary_embedding">, {x, cos, sin, interleaved}); }
 struct RotaryEmbeddingOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool interleaved = false;

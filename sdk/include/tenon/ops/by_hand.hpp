@@ -75,6 +75,21 @@ inline std::vector<Tensor> vsplit(const Tensor& x, const std::vector<int64_t>& i
 template <std::same_as<std::initializer_list<int64_t>> L = std::initializer_list<int64_t>>
 std::vector<Tensor> dsplit(const Tensor& x, L indices) { return tensor_split_at(x, indices, 2); }
 inline std::vector<Tensor> dsplit(const Tensor& x, const std::vector<int64_t>& indices) { return tensor_split_at(x, indices, 2); }
+template <std::same_as<std::initializer_list<int64_t>> L = std::initializer_list<int64_t>>
+std::vector<Tensor> tensor_split(const Tensor& x, L indices, Int dim = 0) { return tensor_split_at(x, indices, dim); }
+inline std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<int64_t>& indices, Int dim = 0) { return tensor_split_at(x, indices, dim); }
+inline std::vector<Tensor> Tensor::hsplit(std::initializer_list<int64_t> indices) const { return tenon::hsplit(*this, indices); }
+inline std::vector<Tensor> Tensor::hsplit(const std::vector<int64_t>& indices) const { return tenon::hsplit(*this, indices); }
+inline std::vector<Tensor> Tensor::vsplit(std::initializer_list<int64_t> indices) const { return tenon::vsplit(*this, indices); }
+inline std::vector<Tensor> Tensor::vsplit(const std::vector<int64_t>& indices) const { return tenon::vsplit(*this, indices); }
+inline std::vector<Tensor> Tensor::dsplit(std::initializer_list<int64_t> indices) const { return tenon::dsplit(*this, indices); }
+inline std::vector<Tensor> Tensor::dsplit(const std::vector<int64_t>& indices) const { return tenon::dsplit(*this, indices); }
+inline std::vector<Tensor> Tensor::tensor_split(std::initializer_list<int64_t> indices, Int dim) const { return tensor_split_at(*this, indices, dim); }
+inline std::vector<Tensor> Tensor::tensor_split(const std::vector<int64_t>& indices, Int dim) const { return tensor_split_at(*this, indices, dim); }
+template <typename I>
+Tensor Tensor::slice(Int dim, std::optional<std::type_identity_t<I>> start, std::optional<std::type_identity_t<I>> end, Int step) const {
+  return TensorMethods::slice(dim, start ? *start : Int(0), end ? *end : Int(INT64_MAX), step);
+}
 // x summed up to these sizes, from which it was broadcast.
 inline Tensor sum_to_size(const Tensor& x, Ints sizes) {
   std::vector<int64_t> dims;
@@ -209,11 +224,16 @@ inline Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::opt
   if (!dim) return repeat_interleave(x.flatten(), repeats, 0);
   if (repeats.dtype() != int64 && repeats.dtype() != int32) fail(detail::joined({"repeat_interleave: repeats is ", repeats.dtype().name(), ", expected int64 or int32"}));
   const std::vector<int64_t> counts = repeats.to_vector<int64_t>();
+  if (repeats.dim() <= 1 && counts.size() == 1) return repeat_interleave(x, counts[0], dim);  // for all
   if (repeats.dim() != 1 || int64_t(counts.size()) != x.size(*dim)) {
     fail(detail::joined({"repeat_interleave: repeats has ", std::to_string(counts.size()), " elements, expected one dimension of ", std::to_string(x.size(*dim))}));
   }
   std::vector<int64_t> places;
+  constexpr int64_t kMost = INT64_MAX / 16;
+  int64_t left = kMost;
   for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > left) fail(detail::joined({"repeat_interleave: repeats add up to more than ", std::to_string(kMost), ", which no memory holds"}));
+    left -= counts[i];
     if (counts[i] < 0) fail(detail::joined({"repeat_interleave: repeats[", std::to_string(i), "] is ", std::to_string(counts[i]), ", expected 0 or more"}));
     places.insert(places.end(), size_t(counts[i]), int64_t(i));
   }
@@ -257,8 +277,9 @@ template <std::same_as<IscloseOptions> O = IscloseOptions>
 bool allclose(const Tensor& x, const Tensor& y, const O& options) { return allclose(x, y, options.rtol, options.atol, options.equal_nan); }
 // Whether the sizes are the same, and all elements. Waits for the device.
 inline bool equal(const Tensor& x, const Tensor& y) { return x.sizes() == y.sizes() && all(eq(x, y)).item<bool>(); }
-// src a number, in every place.
+// src a number, in every place; reduce: "add" or "multiply".
 inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, Number value) { return x.scatter(dim, index, value); }
+inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, Operand src, TextRef reduce) { return x.scatter(dim, index, src, reduce); }
 
 // How many elements of x lie between neighbouring ones of bins, which ascend, and bins itself. The last bin has its upper edge.
 inline std::tuple<Tensor, Tensor> histogram(const Tensor& x, const Tensor& bins, const Tensor& weight = {}, bool density = false) {
@@ -295,6 +316,13 @@ inline const Tensor& Tensor::scatter_(Int dim, const Tensor& index, Number value
   scatter_(dim, index, full({}, value, dtype(), device()).expand(index.sizes()));
   return *this;
 }
+inline Tensor Tensor::scatter(Int dim, const Tensor& index, Operand src, TextRef reduce) const {
+  const std::string_view name = reduce.c_str();
+  if (name != "add" && name != "multiply") fail(detail::joined({"scatter: reduce is '", name, "', expected 'add' or 'multiply'"}));
+  const Tensor from = src.is_tensor() ? src.tensor() : full({}, Number(src), dtype(), device()).expand(index.sizes());
+  return name == "add" ? scatter(dim, index, from, true) : scatter_reduce(dim, index, from, "prod");
+}
+inline const Tensor& Tensor::scatter_(Int dim, const Tensor& index, Operand src, TextRef reduce) const { return copy_(scatter(dim, index, src, reduce)); }
 inline const Tensor& Tensor::scatter_reduce_(Int dim, const Tensor& index, const Tensor& src, TextRef reduce, bool include_self) const { return copy_(scatter_reduce(dim, index, src, reduce, include_self)); }
 inline const Tensor& Tensor::index_reduce_(Int dim, const Tensor& index, const Tensor& source, TextRef reduce, bool include_self) const { return copy_(index_reduce(dim, index, source, reduce, include_self)); }
 inline const Tensor& Tensor::cumsum_(Int dim) const { return copy_(cumsum(dim)); }

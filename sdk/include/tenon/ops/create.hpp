@@ -121,7 +121,7 @@ inline Tensor full_like(const Tensor& x, Number value, const O& options) { retur
 inline Tensor fill_(const Tensor& x, Number value) { return detail::call<Tensor>(detail::op<"fill_">, {x, value}); }
 // (1 - cos(2 pi i / n)) / 2, where n is window_length, or one less where it is not periodic. dtype
 // None: float32; device None: the CPU.
-inline Tensor hann_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"hann_window">, {window_length, periodic, dtype, device}); }
+inline Tensor hann_window(Int window_length, Bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"hann_window">, {window_length, periodic, dtype, device}); }
 struct HannWindowOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool periodic = true;
@@ -142,21 +142,21 @@ struct HammingWindowOptions {
   bool requires_grad = false;
 };
 inline Tensor hamming_window(Int window_length, const HammingWindowOptions& options = {}) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"hamming_window">, {window_length, options.periodic, options.alpha, options.beta, options.dtype, options.device}), options.requires_grad); }
-template <detail::Placed<bool> P>
-Tensor hamming_window(Int window_length, const P& periodic, Float alpha = 0.54, Float beta = 0.46, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"hamming_window">, {window_length, bool(periodic), alpha, beta, dtype, device}); }
+template <detail::Placed<Bool> P>
+Tensor hamming_window(Int window_length, const P& periodic, Float alpha = 0.54, Float beta = 0.46, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"hamming_window">, {window_length, Bool(periodic), alpha, beta, dtype, device}); }
 // 0.42 - 0.5 * cos(2 pi i / n) + 0.08 * cos(4 pi i / n); n, dtype and device as those of
 // hann_window.
-inline Tensor blackman_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"blackman_window">, {window_length, periodic, dtype, device}); }
+inline Tensor blackman_window(Int window_length, Bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"blackman_window">, {window_length, periodic, dtype, device}); }
 using BlackmanWindowOptions = HannWindowOptions;
 template <std::same_as<BlackmanWindowOptions> O = BlackmanWindowOptions>
 inline Tensor blackman_window(Int window_length, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"blackman_window">, {window_length, options.periodic, options.dtype, options.device}), options.requires_grad); }
 // 1 - |2 i / n - 1|, a triangle; n, dtype and device as those of hann_window.
-inline Tensor bartlett_window(Int window_length, bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"bartlett_window">, {window_length, periodic, dtype, device}); }
+inline Tensor bartlett_window(Int window_length, Bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"bartlett_window">, {window_length, periodic, dtype, device}); }
 using BartlettWindowOptions = HannWindowOptions;
 template <std::same_as<BartlettWindowOptions> O = BartlettWindowOptions>
 inline Tensor bartlett_window(Int window_length, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"bartlett_window">, {window_length, options.periodic, options.dtype, options.device}), options.requires_grad); }
 // i0(beta * sqrt(1 - (2 i / n - 1)^2)) / i0(beta); n, dtype and device as those of hann_window.
-inline Tensor kaiser_window(Int window_length, bool periodic = true, Float beta = 12.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"kaiser_window">, {window_length, periodic, beta, dtype, device}); }
+inline Tensor kaiser_window(Int window_length, Bool periodic = true, Float beta = 12.0, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"kaiser_window">, {window_length, periodic, beta, dtype, device}); }
 struct KaiserWindowOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool periodic = true;

@@ -33,7 +33,7 @@ struct PairwiseDistanceOptions {
 };
 inline Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const PairwiseDistanceOptions& options = {}) { return detail::call<Tensor>(detail::op<"pairwise_distance">, {x1, x2, options.p, options.eps, options.keepdim}); }
 template <detail::Placed<Float> P>
-Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const P& p, Float eps = 1e-06, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"pairwise_distance">, {x1, x2, Float(p), eps, bool(keepdim)}); }
+Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const P& p, Float eps = 1e-06, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"pairwise_distance">, {x1, x2, Float(p), eps, keepdim}); }
 // The p-norm of the difference of each row of x1 [.., n, size] and each of x2 [.., m, size], [..,
 // n, m]. compute_mode: with p = 2 by a product of matrices where there are more than 25 rows,
 // always (use_mm_for_euclid_dist) or never (donot_use_mm_for_euclid_dist).

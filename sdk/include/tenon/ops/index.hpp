@@ -20,7 +20,7 @@ inline namespace TENON_HIDDEN v0 {
 inline Tensor gather(const Tensor& x, Int dim, const Tensor& index) { return detail::call<Tensor>(detail::op<"gather">, {x, dim, index}); }
 // A copy of x with src written, or added, at the places that gather reads; of a larger src the part
 // that index covers.
-inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, bool add = false) { return detail::call<Tensor>(detail::op<"scatter">, {x, dim, index, src, add}); }
+inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, Bool add = false) { return detail::call<Tensor>(detail::op<"scatter">, {x, dim, index, src, add}); }
 struct ScatterOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool add = false;
@@ -30,7 +30,7 @@ inline Tensor scatter(const Tensor& x, Int dim, const Tensor& index, const Tenso
 // A copy of x with src added at the places that gather reads.
 inline Tensor scatter_add(const Tensor& x, Int dim, const Tensor& index, const Tensor& src) { return detail::call<Tensor>(detail::op<"scatter_add">, {x, dim, index, src}); }
 // scatter(x, dim, index, src, add), written to x.
-inline Tensor scatter_(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, bool add = false) { return detail::call<Tensor>(detail::op<"scatter_">, {x, dim, index, src, add}); }
+inline Tensor scatter_(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, Bool add = false) { return detail::call<Tensor>(detail::op<"scatter_">, {x, dim, index, src, add}); }
 template <std::same_as<ScatterOptions> O = ScatterOptions>
 inline Tensor scatter_(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, const O& options) { return detail::call<Tensor>(detail::op<"scatter_">, {x, dim, index, src, options.add}); }
 // scatter_add(x, dim, index, src), written to x.
@@ -41,7 +41,7 @@ inline Tensor index_select(const Tensor& x, Int dim, const Tensor& index) { retu
 // masks of bool or uint8, and {} for all of a dimension. With a mask the call waits for the device.
 inline Tensor index(const Tensor& x, const Tensors& indices) { return detail::call<Tensor>(detail::op<"index">, {x, indices}); }
 // A copy of x with values, which broadcast, written, or added (accumulate), at what index picks.
-inline Tensor index_put(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put">, {x, indices, values, accumulate}); }
+inline Tensor index_put(const Tensor& x, const Tensors& indices, const Tensor& values, Bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put">, {x, indices, values, accumulate}); }
 struct IndexPutOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool accumulate = false;
@@ -49,7 +49,7 @@ struct IndexPutOptions {
 template <std::same_as<IndexPutOptions> O = IndexPutOptions>
 inline Tensor index_put(const Tensor& x, const Tensors& indices, const Tensor& values, const O& options) { return detail::call<Tensor>(detail::op<"index_put">, {x, indices, values, options.accumulate}); }
 // index_put(x, indices, values, accumulate), written to x.
-inline Tensor index_put_(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put_">, {x, indices, values, accumulate}); }
+inline Tensor index_put_(const Tensor& x, const Tensors& indices, const Tensor& values, Bool accumulate = false) { return detail::call<Tensor>(detail::op<"index_put_">, {x, indices, values, accumulate}); }
 template <std::same_as<IndexPutOptions> O = IndexPutOptions>
 inline Tensor index_put_(const Tensor& x, const Tensors& indices, const Tensor& values, const O& options) { return detail::call<Tensor>(detail::op<"index_put_">, {x, indices, values, options.accumulate}); }
 // The elements of x where mask holds, [count]; the two broadcast. Waits for the device.
@@ -60,7 +60,7 @@ inline Tensor nonzero(const Tensor& x) { return detail::call<Tensor>(detail::op<
 // Rows of weight [n, d] at index [..]: [.., d]. The row padding_idx, from the end where negative,
 // gets no gradient. sparse: the gradient of weight, a leaf, is row-sparse: the rows that were read,
 // and their indices.
-inline Tensor embedding(const Tensor& weight, const Tensor& index, std::optional<Int> padding_idx = {}, bool sparse = false) { return detail::call<Tensor>(detail::op<"embedding">, {weight, index, padding_idx, sparse}); }
+inline Tensor embedding(const Tensor& weight, const Tensor& index, std::optional<Int> padding_idx = {}, Bool sparse = false) { return detail::call<Tensor>(detail::op<"embedding">, {weight, index, padding_idx, sparse}); }
 struct EmbeddingOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::optional<Int> padding_idx = {};
@@ -94,7 +94,7 @@ struct EmbeddingBagOptions {
 };
 inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets = {}, const EmbeddingBagOptions& options = {}) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, detail::one_of("embedding_bag", "offsets", offsets, options.offsets), options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse, options.scale_grad_by_freq}); }
 template <detail::Placed<TextRef> P>
-Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets, const P& mode, const Tensor& per_sample_weights = {}, Bool include_last_offset = false, std::optional<Int> padding_idx = {}, Bool sparse = false, Bool scale_grad_by_freq = false) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, offsets, TextRef(mode), per_sample_weights, bool(include_last_offset), padding_idx, bool(sparse), bool(scale_grad_by_freq)}); }
+Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& offsets, const P& mode, const Tensor& per_sample_weights = {}, Bool include_last_offset = false, std::optional<Int> padding_idx = {}, Bool sparse = false, Bool scale_grad_by_freq = false) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, offsets, TextRef(mode), per_sample_weights, include_last_offset, padding_idx, sparse, scale_grad_by_freq}); }
 template <std::same_as<EmbeddingBagOptions> O = EmbeddingBagOptions>
 inline Tensor embedding_bag(const Tensor& weight, const Tensor& index, const O& options) { return detail::call<Tensor>(detail::op<"embedding_bag">, {weight, index, options.offsets, options.mode, options.per_sample_weights, options.include_last_offset, options.padding_idx, options.sparse, options.scale_grad_by_freq}); }
 // index [..] to int64 [.., num_classes], 1 at its class. num_classes -1: one more than the largest
@@ -143,12 +143,12 @@ inline Tensor take_along_dim(const Tensor& x, const Tensor& indices, const O& op
 inline Tensor take(const Tensor& x, const Tensor& index) { return detail::call<Tensor>(detail::op<"take">, {x, index}); }
 // A copy of x, in which source is written, or added (accumulate), at index, which counts as if x
 // had one dimension.
-inline Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false) { return detail::call<Tensor>(detail::op<"put">, {x, index, source, accumulate}); }
+inline Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, Bool accumulate = false) { return detail::call<Tensor>(detail::op<"put">, {x, index, source, accumulate}); }
 using PutOptions = IndexPutOptions;
 template <std::same_as<PutOptions> O = PutOptions>
 inline Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, const O& options) { return detail::call<Tensor>(detail::op<"put">, {x, index, source, options.accumulate}); }
 // put(x, index, source, accumulate), written to x.
-inline Tensor put_(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false) { return detail::call<Tensor>(detail::op<"put_">, {x, index, source, accumulate}); }
+inline Tensor put_(const Tensor& x, const Tensor& index, const Tensor& source, Bool accumulate = false) { return detail::call<Tensor>(detail::op<"put_">, {x, index, source, accumulate}); }
 using PutOptions = IndexPutOptions;
 template <std::same_as<PutOptions> O = PutOptions>
 inline Tensor put_(const Tensor& x, const Tensor& index, const Tensor& source, const O& options) { return detail::call<Tensor>(detail::op<"put_">, {x, index, source, options.accumulate}); }
@@ -168,7 +168,7 @@ inline Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& 
 inline Tensor masked_scatter_(const Tensor& x, const Tensor& mask, const Tensor& source) { return detail::call<Tensor>(detail::op<"masked_scatter_">, {x, mask, source}); }
 // A copy of x in which the elements of src that index sends to a place along dim are reduced there,
 // with that of x if include_self. reduce: sum, prod, mean, amax or amin.
-inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, TextRef reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"scatter_reduce">, {x, dim, index, src, reduce, include_self}); }
+inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, TextRef reduce, Bool include_self = true) { return detail::call<Tensor>(detail::op<"scatter_reduce">, {x, dim, index, src, reduce, include_self}); }
 struct ScatterReduceOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool include_self = true;
@@ -177,7 +177,7 @@ template <std::same_as<ScatterReduceOptions> O = ScatterReduceOptions>
 inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, TextRef reduce, const O& options) { return detail::call<Tensor>(detail::op<"scatter_reduce">, {x, dim, index, src, reduce, options.include_self}); }
 // A copy of x in which the parts of source along dim that index [n] sends to one place are reduced
 // there, with that of x if include_self. reduce: prod, mean, amax or amin.
-inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, TextRef reduce, bool include_self = true) { return detail::call<Tensor>(detail::op<"index_reduce">, {x, dim, index, source, reduce, include_self}); }
+inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, TextRef reduce, Bool include_self = true) { return detail::call<Tensor>(detail::op<"index_reduce">, {x, dim, index, source, reduce, include_self}); }
 using IndexReduceOptions = ScatterReduceOptions;
 template <std::same_as<IndexReduceOptions> O = IndexReduceOptions>
 inline Tensor index_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& source, TextRef reduce, const O& options) { return detail::call<Tensor>(detail::op<"index_reduce">, {x, dim, index, source, reduce, options.include_self}); }

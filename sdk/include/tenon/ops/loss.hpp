@@ -76,7 +76,7 @@ template <std::same_as<BinaryCrossEntropyWithLogitsOptions> O = BinaryCrossEntro
 inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, {input, target, options.weight, options.reduction, options.pos_weight}); }
 // target * (log(target) - input), where input is log-probabilities, and target too with log_target.
 // reduction "batchmean" is the sum over the number of samples.
-inline Tensor kl_div(const Tensor& input, const Tensor& target, TextRef reduction = "mean", bool log_target = false) { return detail::call<Tensor>(detail::op<"kl_div">, {input, target, reduction, log_target}); }
+inline Tensor kl_div(const Tensor& input, const Tensor& target, TextRef reduction = "mean", Bool log_target = false) { return detail::call<Tensor>(detail::op<"kl_div">, {input, target, reduction, log_target}); }
 struct KlDivOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string reduction = "mean";
@@ -123,7 +123,7 @@ struct TripletMarginLossOptions {
 };
 inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const TripletMarginLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"triplet_margin_loss">, {anchor, positive, negative, options.margin, options.p, options.eps, options.swap, options.reduction}); }
 template <detail::Placed<Float> P>
-Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const P& margin, Float p = 2.0, Float eps = 1e-06, Bool swap = false, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"triplet_margin_loss">, {anchor, positive, negative, Float(margin), p, eps, bool(swap), reduction}); }
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const P& margin, Float p = 2.0, Float eps = 1e-06, Bool swap = false, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"triplet_margin_loss">, {anchor, positive, negative, Float(margin), p, eps, swap, reduction}); }
 // max(-target * (input1 - input2) + margin, 0); target is 1 or -1.
 inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, Float margin = 0.0, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"margin_ranking_loss">, {input1, input2, target, margin, reduction}); }
 struct MarginRankingLossOptions {
@@ -182,8 +182,8 @@ struct PoissonNllLossOptions {
   std::string reduction = "mean";
 };
 inline Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const PoissonNllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"poisson_nll_loss">, {input, target, options.log_input, options.full, options.eps, options.reduction}); }
-template <detail::Placed<bool> P>
-Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const P& log_input, Bool full = false, Float eps = 1e-08, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"poisson_nll_loss">, {input, target, bool(log_input), bool(full), eps, reduction}); }
+template <detail::Placed<Bool> P>
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const P& log_input, Bool full = false, Float eps = 1e-08, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"poisson_nll_loss">, {input, target, Bool(log_input), full, eps, reduction}); }
 // (log(var) + (input - target)^2 / var) / 2, with var of at least eps; full: with log(2 * pi) / 2.
 // Nix & Weigend, 1994.
 struct GaussianNllLossOptions {
@@ -193,8 +193,8 @@ struct GaussianNllLossOptions {
   std::string reduction = "mean";
 };
 inline Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, const GaussianNllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"gaussian_nll_loss">, {input, target, var, options.full, options.eps, options.reduction}); }
-template <detail::Placed<bool> P>
-Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, const P& full, Float eps = 1e-06, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"gaussian_nll_loss">, {input, target, var, bool(full), eps, reduction}); }
+template <detail::Placed<Bool> P>
+Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, const P& full, Float eps = 1e-06, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"gaussian_nll_loss">, {input, target, var, Bool(full), eps, reduction}); }
 // -log of the probability of the labels targets [n, labels], or all in one line, given log_probs
 // [t, n, classes]; int64 lengths [n]. mean: over n of each loss over its number of labels;
 // zero_infinity: 0 where there is no path. Graves et al., 2006.
@@ -206,7 +206,7 @@ struct CtcLossOptions {
 };
 inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, const CtcLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"ctc_loss">, {log_probs, targets, input_lengths, target_lengths, options.blank, options.reduction, options.zero_infinity}); }
 template <detail::Placed<Int> P>
-Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, const P& blank, TextRef reduction = "mean", Bool zero_infinity = false) { return detail::call<Tensor>(detail::op<"ctc_loss">, {log_probs, targets, input_lengths, target_lengths, Int(blank), reduction, bool(zero_infinity)}); }
+Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, const P& blank, TextRef reduction = "mean", Bool zero_infinity = false) { return detail::call<Tensor>(detail::op<"ctc_loss">, {log_probs, targets, input_lengths, target_lengths, Int(blank), reduction, zero_infinity}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -123,7 +123,7 @@ struct MatrixNormOptions {
 };
 inline Tensor matrix_norm(const Tensor& x, const MatrixNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"matrix_norm">, {x, options.ord, options.dim, options.keepdim}); }
 template <detail::Placed<std::optional<Float>> P>
-Tensor matrix_norm(const Tensor& x, const P& ord, Ints dim = {-2, -1}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"matrix_norm">, {x, std::optional<Float>(ord), dim, bool(keepdim)}); }
+Tensor matrix_norm(const Tensor& x, const P& ord, Ints dim = {-2, -1}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"matrix_norm">, {x, std::optional<Float>(ord), dim, keepdim}); }
 // The product of all matrices xs, in the order of the fewest multiplications. The first and the
 // last may be vectors.
 inline Tensor multi_dot(const Tensors& xs) { return detail::call<Tensor>(detail::op<"multi_dot">, {xs}); }
@@ -131,7 +131,7 @@ inline Tensor multi_dot(const Tensors& xs) { return detail::call<Tensor>(detail:
 inline Tensor matrix_power(const Tensor& x, Int n) { return detail::call<Tensor>(detail::op<"matrix_power">, {x, n}); }
 // Vandermonde's matrix [m, N] of x [m]: column k is x to the power N - 1 - k, or k where
 // increasing. N None: m. Integers and bool become int64.
-inline Tensor vander(const Tensor& x, std::optional<Int> N = {}, bool increasing = false) { return detail::call<Tensor>(detail::op<"vander">, {x, N, increasing}); }
+inline Tensor vander(const Tensor& x, std::optional<Int> N = {}, Bool increasing = false) { return detail::call<Tensor>(detail::op<"vander">, {x, N, increasing}); }
 struct VanderOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::optional<Int> N = {};

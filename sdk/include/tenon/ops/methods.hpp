@@ -248,49 +248,49 @@ inline Tensor TensorMethods::nan_to_num(const O& options) const { return detail:
 inline Tensor TensorMethods::nan_to_num_(std::optional<Float> nan, std::optional<Float> posinf, std::optional<Float> neginf) const { return detail::call<Tensor>(detail::op<"nan_to_num_">, {self(), nan, posinf, neginf}); }
 template <std::same_as<NanToNumOptions> O>
 inline Tensor TensorMethods::nan_to_num_(const O& options) const { return detail::call<Tensor>(detail::op<"nan_to_num_">, {self(), options.nan, options.posinf, options.neginf}); }
-inline Tensor TensorMethods::sum(Ints dim, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"sum">, {self(), dim, keepdim, dtype}); }
+inline Tensor TensorMethods::sum(Ints dim, Bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"sum">, {self(), dim, keepdim, dtype}); }
 template <std::same_as<SumOptions> O>
 inline Tensor TensorMethods::sum(const O& options) const { return detail::call<Tensor>(detail::op<"sum">, {self(), options.dim, options.keepdim, options.dtype}); }
-inline Tensor TensorMethods::mean(Ints dim, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"mean">, {self(), dim, keepdim, dtype}); }
+inline Tensor TensorMethods::mean(Ints dim, Bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"mean">, {self(), dim, keepdim, dtype}); }
 template <std::same_as<SumOptions> O>
 inline Tensor TensorMethods::mean(const O& options) const { return detail::call<Tensor>(detail::op<"mean">, {self(), options.dim, options.keepdim, options.dtype}); }
-inline Tensor TensorMethods::prod(Ints dim, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"prod">, {self(), dim, keepdim, dtype}); }
+inline Tensor TensorMethods::prod(Ints dim, Bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"prod">, {self(), dim, keepdim, dtype}); }
 template <std::same_as<SumOptions> O>
 inline Tensor TensorMethods::prod(const O& options) const { return detail::call<Tensor>(detail::op<"prod">, {self(), options.dim, options.keepdim, options.dtype}); }
-inline Tensor TensorMethods::amax(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"amax">, {self(), dim, keepdim}); }
+inline Tensor TensorMethods::amax(Ints dim, Bool keepdim) const { return detail::call<Tensor>(detail::op<"amax">, {self(), dim, keepdim}); }
 template <std::same_as<AmaxOptions> O>
 inline Tensor TensorMethods::amax(const O& options) const { return detail::call<Tensor>(detail::op<"amax">, {self(), options.dim, options.keepdim}); }
-inline Tensor TensorMethods::amin(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"amin">, {self(), dim, keepdim}); }
+inline Tensor TensorMethods::amin(Ints dim, Bool keepdim) const { return detail::call<Tensor>(detail::op<"amin">, {self(), dim, keepdim}); }
 template <std::same_as<AmaxOptions> O>
 inline Tensor TensorMethods::amin(const O& options) const { return detail::call<Tensor>(detail::op<"amin">, {self(), options.dim, options.keepdim}); }
-inline results::ValuesIndices TensorMethods::max(Int dim, bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"max">, {self(), dim, keepdim}); }
+inline results::ValuesIndices TensorMethods::max(Int dim, Bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"max">, {self(), dim, keepdim}); }
 template <std::same_as<MaxOptions> O>
 inline results::ValuesIndices TensorMethods::max(Int dim, const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"max">, {self(), dim, options.keepdim}); }
-inline results::ValuesIndices TensorMethods::min(Int dim, bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"min">, {self(), dim, keepdim}); }
+inline results::ValuesIndices TensorMethods::min(Int dim, Bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"min">, {self(), dim, keepdim}); }
 template <std::same_as<MaxOptions> O>
 inline results::ValuesIndices TensorMethods::min(Int dim, const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"min">, {self(), dim, options.keepdim}); }
-inline Tensor TensorMethods::argmax(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"argmax">, {self(), dim, keepdim}); }
+inline Tensor TensorMethods::argmax(Ints dim, Bool keepdim) const { return detail::call<Tensor>(detail::op<"argmax">, {self(), dim, keepdim}); }
 template <std::same_as<AmaxOptions> O>
 inline Tensor TensorMethods::argmax(const O& options) const { return detail::call<Tensor>(detail::op<"argmax">, {self(), options.dim, options.keepdim}); }
-inline Tensor TensorMethods::argmin(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"argmin">, {self(), dim, keepdim}); }
+inline Tensor TensorMethods::argmin(Ints dim, Bool keepdim) const { return detail::call<Tensor>(detail::op<"argmin">, {self(), dim, keepdim}); }
 template <std::same_as<AmaxOptions> O>
 inline Tensor TensorMethods::argmin(const O& options) const { return detail::call<Tensor>(detail::op<"argmin">, {self(), options.dim, options.keepdim}); }
-inline Tensor TensorMethods::var(Ints dim, Float correction, bool keepdim) const { return detail::call<Tensor>(detail::op<"var">, {self(), dim, correction, keepdim}); }
+inline Tensor TensorMethods::var(Ints dim, Float correction, Bool keepdim) const { return detail::call<Tensor>(detail::op<"var">, {self(), dim, correction, keepdim}); }
 template <std::same_as<VarOptions> O>
 inline Tensor TensorMethods::var(const O& options) const { return detail::call<Tensor>(detail::op<"var">, {self(), options.dim, options.correction, options.keepdim}); }
-inline Tensor TensorMethods::std(Ints dim, Float correction, bool keepdim) const { return detail::call<Tensor>(detail::op<"std">, {self(), dim, correction, keepdim}); }
+inline Tensor TensorMethods::std(Ints dim, Float correction, Bool keepdim) const { return detail::call<Tensor>(detail::op<"std">, {self(), dim, correction, keepdim}); }
 template <std::same_as<VarOptions> O>
 inline Tensor TensorMethods::std(const O& options) const { return detail::call<Tensor>(detail::op<"std">, {self(), options.dim, options.correction, options.keepdim}); }
-inline Tensor TensorMethods::norm(Float p, Ints dim, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"norm">, {self(), p, dim, keepdim, dtype}); }
+inline Tensor TensorMethods::norm(Float p, Ints dim, Bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"norm">, {self(), p, dim, keepdim, dtype}); }
 template <std::same_as<NormOptions> O>
 inline Tensor TensorMethods::norm(const O& options) const { return detail::call<Tensor>(detail::op<"norm">, {self(), options.p, options.dim, options.keepdim, options.dtype}); }
-inline Tensor TensorMethods::logsumexp(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"logsumexp">, {self(), dim, keepdim}); }
+inline Tensor TensorMethods::logsumexp(Ints dim, Bool keepdim) const { return detail::call<Tensor>(detail::op<"logsumexp">, {self(), dim, keepdim}); }
 template <std::same_as<MaxOptions> O>
 inline Tensor TensorMethods::logsumexp(Ints dim, const O& options) const { return detail::call<Tensor>(detail::op<"logsumexp">, {self(), dim, options.keepdim}); }
-inline Tensor TensorMethods::all(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"all">, {self(), dim, keepdim}); }
+inline Tensor TensorMethods::all(Ints dim, Bool keepdim) const { return detail::call<Tensor>(detail::op<"all">, {self(), dim, keepdim}); }
 template <std::same_as<AmaxOptions> O>
 inline Tensor TensorMethods::all(const O& options) const { return detail::call<Tensor>(detail::op<"all">, {self(), options.dim, options.keepdim}); }
-inline Tensor TensorMethods::any(Ints dim, bool keepdim) const { return detail::call<Tensor>(detail::op<"any">, {self(), dim, keepdim}); }
+inline Tensor TensorMethods::any(Ints dim, Bool keepdim) const { return detail::call<Tensor>(detail::op<"any">, {self(), dim, keepdim}); }
 template <std::same_as<AmaxOptions> O>
 inline Tensor TensorMethods::any(const O& options) const { return detail::call<Tensor>(detail::op<"any">, {self(), options.dim, options.keepdim}); }
 inline Tensor TensorMethods::count_nonzero(Ints dim) const { return detail::call<Tensor>(detail::op<"count_nonzero">, {self(), dim}); }
@@ -302,13 +302,13 @@ inline Tensor TensorMethods::cumsum(Int dim, const O& options) const { return de
 inline Tensor TensorMethods::cumprod(Int dim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"cumprod">, {self(), dim, dtype}); }
 template <std::same_as<CumsumOptions> O>
 inline Tensor TensorMethods::cumprod(Int dim, const O& options) const { return detail::call<Tensor>(detail::op<"cumprod">, {self(), dim, options.dtype}); }
-inline results::ValuesIndices TensorMethods::sort(Int dim, bool descending) const { return detail::call<results::ValuesIndices>(detail::op<"sort">, {self(), dim, descending}); }
+inline results::ValuesIndices TensorMethods::sort(Int dim, Bool descending) const { return detail::call<results::ValuesIndices>(detail::op<"sort">, {self(), dim, descending}); }
 template <std::same_as<SortOptions> O>
 inline results::ValuesIndices TensorMethods::sort(const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"sort">, {self(), options.dim, options.descending}); }
-inline Tensor TensorMethods::argsort(Int dim, bool descending) const { return detail::call<Tensor>(detail::op<"argsort">, {self(), dim, descending}); }
+inline Tensor TensorMethods::argsort(Int dim, Bool descending) const { return detail::call<Tensor>(detail::op<"argsort">, {self(), dim, descending}); }
 template <std::same_as<SortOptions> O>
 inline Tensor TensorMethods::argsort(const O& options) const { return detail::call<Tensor>(detail::op<"argsort">, {self(), options.dim, options.descending}); }
-inline results::ValuesIndices TensorMethods::topk(Int k, Int dim, bool largest, bool sorted) const { return detail::call<results::ValuesIndices>(detail::op<"topk">, {self(), k, dim, largest, sorted}); }
+inline results::ValuesIndices TensorMethods::topk(Int k, Int dim, Bool largest, Bool sorted) const { return detail::call<results::ValuesIndices>(detail::op<"topk">, {self(), k, dim, largest, sorted}); }
 template <std::same_as<TopkOptions> O>
 inline results::ValuesIndices TensorMethods::topk(Int k, const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"topk">, {self(), k, options.dim, options.largest, options.sorted}); }
 inline results::ValuesIndices TensorMethods::cummax(Int dim) const { return detail::call<results::ValuesIndices>(detail::op<"cummax">, {self(), dim}); }
@@ -325,31 +325,31 @@ inline Tensor TensorMethods::cov(Int correction, const Tensor& fweights, const T
 template <std::same_as<CovOptions> O>
 inline Tensor TensorMethods::cov(const O& options) const { return detail::call<Tensor>(detail::op<"cov">, {self(), options.correction, options.fweights, options.aweights}); }
 inline Tensor TensorMethods::corrcoef() const { return detail::call<Tensor>(detail::op<"corrcoef">, {self()}); }
-inline results::ValuesIndices TensorMethods::median(std::optional<Int> dim, bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"median">, {self(), dim, keepdim}); }
+inline results::ValuesIndices TensorMethods::median(std::optional<Int> dim, Bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"median">, {self(), dim, keepdim}); }
 template <std::same_as<MedianOptions> O>
 inline results::ValuesIndices TensorMethods::median(const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"median">, {self(), options.dim, options.keepdim}); }
-inline results::ValuesIndices TensorMethods::nanmedian(std::optional<Int> dim, bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"nanmedian">, {self(), dim, keepdim}); }
+inline results::ValuesIndices TensorMethods::nanmedian(std::optional<Int> dim, Bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"nanmedian">, {self(), dim, keepdim}); }
 template <std::same_as<MedianOptions> O>
 inline results::ValuesIndices TensorMethods::nanmedian(const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"nanmedian">, {self(), options.dim, options.keepdim}); }
-inline results::ValuesIndices TensorMethods::kthvalue(Int k, Int dim, bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"kthvalue">, {self(), k, dim, keepdim}); }
+inline results::ValuesIndices TensorMethods::kthvalue(Int k, Int dim, Bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"kthvalue">, {self(), k, dim, keepdim}); }
 template <std::same_as<KthvalueOptions> O>
 inline results::ValuesIndices TensorMethods::kthvalue(Int k, const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"kthvalue">, {self(), k, options.dim, options.keepdim}); }
-inline results::ValuesIndices TensorMethods::mode(Int dim, bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"mode">, {self(), dim, keepdim}); }
+inline results::ValuesIndices TensorMethods::mode(Int dim, Bool keepdim) const { return detail::call<results::ValuesIndices>(detail::op<"mode">, {self(), dim, keepdim}); }
 template <std::same_as<KthvalueOptions> O>
 inline results::ValuesIndices TensorMethods::mode(const O& options) const { return detail::call<results::ValuesIndices>(detail::op<"mode">, {self(), options.dim, options.keepdim}); }
-inline Tensor TensorMethods::quantile(Operand q, std::optional<Int> dim, bool keepdim, TextRef interpolation) const { return detail::call<Tensor>(detail::op<"quantile">, {self(), q, dim, keepdim, interpolation}); }
+inline Tensor TensorMethods::quantile(Operand q, std::optional<Int> dim, Bool keepdim, TextRef interpolation) const { return detail::call<Tensor>(detail::op<"quantile">, {self(), q, dim, keepdim, interpolation}); }
 template <std::same_as<QuantileOptions> O>
 inline Tensor TensorMethods::quantile(Operand q, const O& options) const { return detail::call<Tensor>(detail::op<"quantile">, {self(), q, options.dim, options.keepdim, options.interpolation}); }
-inline Tensor TensorMethods::nanquantile(Operand q, std::optional<Int> dim, bool keepdim, TextRef interpolation) const { return detail::call<Tensor>(detail::op<"nanquantile">, {self(), q, dim, keepdim, interpolation}); }
+inline Tensor TensorMethods::nanquantile(Operand q, std::optional<Int> dim, Bool keepdim, TextRef interpolation) const { return detail::call<Tensor>(detail::op<"nanquantile">, {self(), q, dim, keepdim, interpolation}); }
 template <std::same_as<QuantileOptions> O>
 inline Tensor TensorMethods::nanquantile(Operand q, const O& options) const { return detail::call<Tensor>(detail::op<"nanquantile">, {self(), q, options.dim, options.keepdim, options.interpolation}); }
-inline Tensor TensorMethods::nansum(Ints dim, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"nansum">, {self(), dim, keepdim, dtype}); }
+inline Tensor TensorMethods::nansum(Ints dim, Bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"nansum">, {self(), dim, keepdim, dtype}); }
 template <std::same_as<SumOptions> O>
 inline Tensor TensorMethods::nansum(const O& options) const { return detail::call<Tensor>(detail::op<"nansum">, {self(), options.dim, options.keepdim, options.dtype}); }
-inline Tensor TensorMethods::nanmean(Ints dim, bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"nanmean">, {self(), dim, keepdim, dtype}); }
+inline Tensor TensorMethods::nanmean(Ints dim, Bool keepdim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"nanmean">, {self(), dim, keepdim, dtype}); }
 template <std::same_as<SumOptions> O>
 inline Tensor TensorMethods::nanmean(const O& options) const { return detail::call<Tensor>(detail::op<"nanmean">, {self(), options.dim, options.keepdim, options.dtype}); }
-inline results::MinMax TensorMethods::aminmax(std::optional<Int> dim, bool keepdim) const { return detail::call<results::MinMax>(detail::op<"aminmax">, {self(), dim, keepdim}); }
+inline results::MinMax TensorMethods::aminmax(std::optional<Int> dim, Bool keepdim) const { return detail::call<results::MinMax>(detail::op<"aminmax">, {self(), dim, keepdim}); }
 template <std::same_as<MedianOptions> O>
 inline results::MinMax TensorMethods::aminmax(const O& options) const { return detail::call<results::MinMax>(detail::op<"aminmax">, {self(), options.dim, options.keepdim}); }
 inline Tensor TensorMethods::renorm(Float p, Int dim, Float maxnorm) const { return detail::call<Tensor>(detail::op<"renorm">, {self(), p, dim, maxnorm}); }
@@ -491,17 +491,17 @@ inline Tensor TensorMethods::slice_scatter(const Tensor& src, Int dim, Int start
 template <std::same_as<SliceScatterOptions> O>
 inline Tensor TensorMethods::slice_scatter(const Tensor& src, const O& options) const { return detail::call<Tensor>(detail::op<"slice_scatter">, {self(), src, options.dim, options.start, options.end, options.step}); }
 inline Tensor TensorMethods::gather(Int dim, const Tensor& index) const { return detail::call<Tensor>(detail::op<"gather">, {self(), dim, index}); }
-inline Tensor TensorMethods::scatter(Int dim, const Tensor& index, const Tensor& src, bool add) const { return detail::call<Tensor>(detail::op<"scatter">, {self(), dim, index, src, add}); }
+inline Tensor TensorMethods::scatter(Int dim, const Tensor& index, const Tensor& src, Bool add) const { return detail::call<Tensor>(detail::op<"scatter">, {self(), dim, index, src, add}); }
 template <std::same_as<ScatterOptions> O>
 inline Tensor TensorMethods::scatter(Int dim, const Tensor& index, const Tensor& src, const O& options) const { return detail::call<Tensor>(detail::op<"scatter">, {self(), dim, index, src, options.add}); }
 inline Tensor TensorMethods::scatter_add(Int dim, const Tensor& index, const Tensor& src) const { return detail::call<Tensor>(detail::op<"scatter_add">, {self(), dim, index, src}); }
-inline Tensor TensorMethods::scatter_(Int dim, const Tensor& index, const Tensor& src, bool add) const { return detail::call<Tensor>(detail::op<"scatter_">, {self(), dim, index, src, add}); }
+inline Tensor TensorMethods::scatter_(Int dim, const Tensor& index, const Tensor& src, Bool add) const { return detail::call<Tensor>(detail::op<"scatter_">, {self(), dim, index, src, add}); }
 template <std::same_as<ScatterOptions> O>
 inline Tensor TensorMethods::scatter_(Int dim, const Tensor& index, const Tensor& src, const O& options) const { return detail::call<Tensor>(detail::op<"scatter_">, {self(), dim, index, src, options.add}); }
 inline Tensor TensorMethods::scatter_add_(Int dim, const Tensor& index, const Tensor& src) const { return detail::call<Tensor>(detail::op<"scatter_add_">, {self(), dim, index, src}); }
 inline Tensor TensorMethods::index_select(Int dim, const Tensor& index) const { return detail::call<Tensor>(detail::op<"index_select">, {self(), dim, index}); }
 inline Tensor TensorMethods::index(const Tensors& indices) const { return detail::call<Tensor>(detail::op<"index">, {self(), indices}); }
-inline Tensor TensorMethods::index_put(const Tensors& indices, const Tensor& values, bool accumulate) const { return detail::call<Tensor>(detail::op<"index_put">, {self(), indices, values, accumulate}); }
+inline Tensor TensorMethods::index_put(const Tensors& indices, const Tensor& values, Bool accumulate) const { return detail::call<Tensor>(detail::op<"index_put">, {self(), indices, values, accumulate}); }
 template <std::same_as<IndexPutOptions> O>
 inline Tensor TensorMethods::index_put(const Tensors& indices, const Tensor& values, const O& options) const { return detail::call<Tensor>(detail::op<"index_put">, {self(), indices, values, options.accumulate}); }
 inline Tensor TensorMethods::masked_select(const Tensor& mask) const { return detail::call<Tensor>(detail::op<"masked_select">, {self(), mask}); }
@@ -517,10 +517,10 @@ inline Tensor TensorMethods::index_add_(Int dim, const Tensor& index, const Tens
 inline Tensor TensorMethods::take_along_dim(const Tensor& indices, std::optional<Int> dim) const { return detail::call<Tensor>(detail::op<"take_along_dim">, {self(), indices, dim}); }
 template <std::same_as<TakeAlongDimOptions> O>
 inline Tensor TensorMethods::take_along_dim(const Tensor& indices, const O& options) const { return detail::call<Tensor>(detail::op<"take_along_dim">, {self(), indices, options.dim}); }
-inline Tensor TensorMethods::put(const Tensor& index, const Tensor& source, bool accumulate) const { return detail::call<Tensor>(detail::op<"put">, {self(), index, source, accumulate}); }
+inline Tensor TensorMethods::put(const Tensor& index, const Tensor& source, Bool accumulate) const { return detail::call<Tensor>(detail::op<"put">, {self(), index, source, accumulate}); }
 template <std::same_as<IndexPutOptions> O>
 inline Tensor TensorMethods::put(const Tensor& index, const Tensor& source, const O& options) const { return detail::call<Tensor>(detail::op<"put">, {self(), index, source, options.accumulate}); }
-inline Tensor TensorMethods::put_(const Tensor& index, const Tensor& source, bool accumulate) const { return detail::call<Tensor>(detail::op<"put_">, {self(), index, source, accumulate}); }
+inline Tensor TensorMethods::put_(const Tensor& index, const Tensor& source, Bool accumulate) const { return detail::call<Tensor>(detail::op<"put_">, {self(), index, source, accumulate}); }
 template <std::same_as<IndexPutOptions> O>
 inline Tensor TensorMethods::put_(const Tensor& index, const Tensor& source, const O& options) const { return detail::call<Tensor>(detail::op<"put_">, {self(), index, source, options.accumulate}); }
 inline Tensor TensorMethods::index_copy(Int dim, const Tensor& index, const Tensor& source) const { return detail::call<Tensor>(detail::op<"index_copy">, {self(), dim, index, source}); }
@@ -529,10 +529,10 @@ inline Tensor TensorMethods::index_fill(Int dim, Operand index, Operand value) c
 inline Tensor TensorMethods::index_fill_(Int dim, Operand index, Operand value) const { return detail::call<Tensor>(detail::op<"index_fill_">, {self(), dim, index, value}); }
 inline Tensor TensorMethods::masked_scatter(const Tensor& mask, const Tensor& source) const { return detail::call<Tensor>(detail::op<"masked_scatter">, {self(), mask, source}); }
 inline Tensor TensorMethods::masked_scatter_(const Tensor& mask, const Tensor& source) const { return detail::call<Tensor>(detail::op<"masked_scatter_">, {self(), mask, source}); }
-inline Tensor TensorMethods::scatter_reduce(Int dim, const Tensor& index, const Tensor& src, TextRef reduce, bool include_self) const { return detail::call<Tensor>(detail::op<"scatter_reduce">, {self(), dim, index, src, reduce, include_self}); }
+inline Tensor TensorMethods::scatter_reduce(Int dim, const Tensor& index, const Tensor& src, TextRef reduce, Bool include_self) const { return detail::call<Tensor>(detail::op<"scatter_reduce">, {self(), dim, index, src, reduce, include_self}); }
 template <std::same_as<ScatterReduceOptions> O>
 inline Tensor TensorMethods::scatter_reduce(Int dim, const Tensor& index, const Tensor& src, TextRef reduce, const O& options) const { return detail::call<Tensor>(detail::op<"scatter_reduce">, {self(), dim, index, src, reduce, options.include_self}); }
-inline Tensor TensorMethods::index_reduce(Int dim, const Tensor& index, const Tensor& source, TextRef reduce, bool include_self) const { return detail::call<Tensor>(detail::op<"index_reduce">, {self(), dim, index, source, reduce, include_self}); }
+inline Tensor TensorMethods::index_reduce(Int dim, const Tensor& index, const Tensor& source, TextRef reduce, Bool include_self) const { return detail::call<Tensor>(detail::op<"index_reduce">, {self(), dim, index, source, reduce, include_self}); }
 template <std::same_as<ScatterReduceOptions> O>
 inline Tensor TensorMethods::index_reduce(Int dim, const Tensor& index, const Tensor& source, TextRef reduce, const O& options) const { return detail::call<Tensor>(detail::op<"index_reduce">, {self(), dim, index, source, reduce, options.include_self}); }
 inline Tensor TensorMethods::softmax(Int dim, Dtype dtype) const { return detail::call<Tensor>(detail::op<"softmax">, {self(), dim, dtype}); }
@@ -544,7 +544,7 @@ inline Tensor TensorMethods::log_softmax(const O& options) const { return detail
 inline Tensor TensorMethods::dist(const Tensor& y, Float p) const { return detail::call<Tensor>(detail::op<"dist">, {self(), y, p}); }
 template <std::same_as<PdistOptions> O>
 inline Tensor TensorMethods::dist(const Tensor& y, const O& options) const { return detail::call<Tensor>(detail::op<"dist">, {self(), y, options.p}); }
-inline Tensor TensorMethods::multinomial(Int num_samples, bool replacement) const { return detail::call<Tensor>(detail::op<"multinomial">, {self(), num_samples, replacement}); }
+inline Tensor TensorMethods::multinomial(Int num_samples, Bool replacement) const { return detail::call<Tensor>(detail::op<"multinomial">, {self(), num_samples, replacement}); }
 template <std::same_as<MultinomialOptions> O>
 inline Tensor TensorMethods::multinomial(Int num_samples, const O& options) const { return detail::call<Tensor>(detail::op<"multinomial">, {self(), num_samples, options.replacement}); }
 inline Tensor TensorMethods::uniform_(Float from, Float to) const { return detail::call<Tensor>(detail::op<"uniform_">, {self(), from, to}); }

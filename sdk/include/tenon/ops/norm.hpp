@@ -75,8 +75,8 @@ struct BatchNormOptions {
   Float eps = 1e-05;
 };
 inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, const BatchNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"batch_norm">, {x, detail::one_of("batch_norm", "running_mean", running_mean, options.running_mean), detail::one_of("batch_norm", "running_var", running_var, options.running_var), detail::one_of("batch_norm", "weight", weight, options.weight), detail::one_of("batch_norm", "bias", bias, options.bias), options.training, options.momentum, options.eps}); }
-template <detail::Placed<bool> P>
-Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, const P& training, Float momentum = 0.1, Float eps = 1e-05) { return detail::call<Tensor>(detail::op<"batch_norm">, {x, running_mean, running_var, weight, bias, bool(training), momentum, eps}); }
+template <detail::Placed<Bool> P>
+Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, const P& training, Float momentum = 0.1, Float eps = 1e-05) { return detail::call<Tensor>(detail::op<"batch_norm">, {x, running_mean, running_var, weight, bias, Bool(training), momentum, eps}); }
 template <std::same_as<BatchNormOptions> O = BatchNormOptions>
 inline Tensor batch_norm(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"batch_norm">, {x, options.running_mean, options.running_var, options.weight, options.bias, options.training, options.momentum, options.eps}); }
 // x [n, channels, ..], normalized for each sample and channel, or by the running values. Ulyanov et
@@ -92,8 +92,8 @@ struct InstanceNormOptions {
   Float eps = 1e-05;
 };
 inline Tensor instance_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, const InstanceNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"instance_norm">, {x, detail::one_of("instance_norm", "running_mean", running_mean, options.running_mean), detail::one_of("instance_norm", "running_var", running_var, options.running_var), detail::one_of("instance_norm", "weight", weight, options.weight), detail::one_of("instance_norm", "bias", bias, options.bias), options.use_input_stats, options.momentum, options.eps}); }
-template <detail::Placed<bool> P>
-Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, const P& use_input_stats, Float momentum = 0.1, Float eps = 1e-05) { return detail::call<Tensor>(detail::op<"instance_norm">, {x, running_mean, running_var, weight, bias, bool(use_input_stats), momentum, eps}); }
+template <detail::Placed<Bool> P>
+Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, const P& use_input_stats, Float momentum = 0.1, Float eps = 1e-05) { return detail::call<Tensor>(detail::op<"instance_norm">, {x, running_mean, running_var, weight, bias, Bool(use_input_stats), momentum, eps}); }
 template <std::same_as<InstanceNormOptions> O = InstanceNormOptions>
 inline Tensor instance_norm(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"instance_norm">, {x, options.running_mean, options.running_var, options.weight, options.bias, options.use_input_stats, options.momentum, options.eps}); }
 

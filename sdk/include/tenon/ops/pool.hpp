@@ -26,13 +26,13 @@ struct MaxPool1dOptions {
 };
 inline Tensor max_pool1d(const Tensor& x, Ints kernel_size, const MaxPool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool1d">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 template <detail::Placed<Ints> P>
-Tensor max_pool1d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool1d">, {x, kernel_size, Ints(stride), padding, dilation, bool(ceil_mode)}); }
+Tensor max_pool1d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool1d">, {x, kernel_size, Ints(stride), padding, dilation, ceil_mode}); }
 // max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
 // of x, counted row by row: the first of equal ones.
 using MaxPool1dWithIndicesOptions = MaxPool1dOptions;
 inline results::ValuesIndices max_pool1d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool1dWithIndicesOptions& options = {}) { return detail::call<results::ValuesIndices>(detail::op<"max_pool1d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 template <detail::Placed<Ints> P>
-results::ValuesIndices max_pool1d_with_indices(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<results::ValuesIndices>(detail::op<"max_pool1d_with_indices">, {x, kernel_size, Ints(stride), padding, dilation, bool(ceil_mode)}); }
+results::ValuesIndices max_pool1d_with_indices(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<results::ValuesIndices>(detail::op<"max_pool1d_with_indices">, {x, kernel_size, Ints(stride), padding, dilation, ceil_mode}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros.
 struct AvgPool1dOptions {
@@ -44,7 +44,7 @@ struct AvgPool1dOptions {
 };
 inline Tensor avg_pool1d(const Tensor& x, Ints kernel_size, const AvgPool1dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool1d">, {x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad}); }
 template <detail::Placed<Ints> P>
-Tensor avg_pool1d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true) { return detail::call<Tensor>(detail::op<"avg_pool1d">, {x, kernel_size, Ints(stride), padding, bool(ceil_mode), bool(count_include_pad)}); }
+Tensor avg_pool1d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true) { return detail::call<Tensor>(detail::op<"avg_pool1d">, {x, kernel_size, Ints(stride), padding, ceil_mode, count_include_pad}); }
 // The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
 // x has there.
 inline Tensor adaptive_avg_pool1d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool1d">, {x, output_size}); }
@@ -56,13 +56,13 @@ inline Tensor adaptive_max_pool1d(const Tensor& x, Ints output_size) { return de
 using MaxPool2dOptions = MaxPool1dOptions;
 inline Tensor max_pool2d(const Tensor& x, Ints kernel_size, const MaxPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool2d">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 template <detail::Placed<Ints> P>
-Tensor max_pool2d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool2d">, {x, kernel_size, Ints(stride), padding, dilation, bool(ceil_mode)}); }
+Tensor max_pool2d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool2d">, {x, kernel_size, Ints(stride), padding, dilation, ceil_mode}); }
 // max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
 // of x, counted row by row: the first of equal ones.
 using MaxPool2dWithIndicesOptions = MaxPool1dOptions;
 inline results::ValuesIndices max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool2dWithIndicesOptions& options = {}) { return detail::call<results::ValuesIndices>(detail::op<"max_pool2d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 template <detail::Placed<Ints> P>
-results::ValuesIndices max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<results::ValuesIndices>(detail::op<"max_pool2d_with_indices">, {x, kernel_size, Ints(stride), padding, dilation, bool(ceil_mode)}); }
+results::ValuesIndices max_pool2d_with_indices(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<results::ValuesIndices>(detail::op<"max_pool2d_with_indices">, {x, kernel_size, Ints(stride), padding, dilation, ceil_mode}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 struct AvgPool2dOptions {
@@ -75,7 +75,7 @@ struct AvgPool2dOptions {
 };
 inline Tensor avg_pool2d(const Tensor& x, Ints kernel_size, const AvgPool2dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool2d">, {x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override}); }
 template <detail::Placed<Ints> P>
-Tensor avg_pool2d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true, std::optional<Int> divisor_override = {}) { return detail::call<Tensor>(detail::op<"avg_pool2d">, {x, kernel_size, Ints(stride), padding, bool(ceil_mode), bool(count_include_pad), divisor_override}); }
+Tensor avg_pool2d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true, std::optional<Int> divisor_override = {}) { return detail::call<Tensor>(detail::op<"avg_pool2d">, {x, kernel_size, Ints(stride), padding, ceil_mode, count_include_pad, divisor_override}); }
 // The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
 // x has there.
 inline Tensor adaptive_avg_pool2d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool2d">, {x, output_size}); }
@@ -87,19 +87,19 @@ inline Tensor adaptive_max_pool2d(const Tensor& x, Ints output_size) { return de
 using MaxPool3dOptions = MaxPool1dOptions;
 inline Tensor max_pool3d(const Tensor& x, Ints kernel_size, const MaxPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"max_pool3d">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 template <detail::Placed<Ints> P>
-Tensor max_pool3d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool3d">, {x, kernel_size, Ints(stride), padding, dilation, bool(ceil_mode)}); }
+Tensor max_pool3d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"max_pool3d">, {x, kernel_size, Ints(stride), padding, dilation, ceil_mode}); }
 // max_pool of the same dimensions, and for each window the int64 index of its maximum in the plane
 // of x, counted row by row: the first of equal ones.
 using MaxPool3dWithIndicesOptions = MaxPool1dOptions;
 inline results::ValuesIndices max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const MaxPool3dWithIndicesOptions& options = {}) { return detail::call<results::ValuesIndices>(detail::op<"max_pool3d_with_indices">, {x, kernel_size, options.stride, options.padding, options.dilation, options.ceil_mode}); }
 template <detail::Placed<Ints> P>
-results::ValuesIndices max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<results::ValuesIndices>(detail::op<"max_pool3d_with_indices">, {x, kernel_size, Ints(stride), padding, dilation, bool(ceil_mode)}); }
+results::ValuesIndices max_pool3d_with_indices(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Ints dilation = 1, Bool ceil_mode = false) { return detail::call<results::ValuesIndices>(detail::op<"max_pool3d_with_indices">, {x, kernel_size, Ints(stride), padding, dilation, ceil_mode}); }
 // The mean of each window of x [n, channels, ..], or without n. stride empty: kernel_size.
 // count_include_pad: borders count as zeros; divisor_override divides the sum instead.
 using AvgPool3dOptions = AvgPool2dOptions;
 inline Tensor avg_pool3d(const Tensor& x, Ints kernel_size, const AvgPool3dOptions& options = {}) { return detail::call<Tensor>(detail::op<"avg_pool3d">, {x, kernel_size, options.stride, options.padding, options.ceil_mode, options.count_include_pad, options.divisor_override}); }
 template <detail::Placed<Ints> P>
-Tensor avg_pool3d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true, std::optional<Int> divisor_override = {}) { return detail::call<Tensor>(detail::op<"avg_pool3d">, {x, kernel_size, Ints(stride), padding, bool(ceil_mode), bool(count_include_pad), divisor_override}); }
+Tensor avg_pool3d(const Tensor& x, Ints kernel_size, const P& stride, Ints padding = 0, Bool ceil_mode = false, Bool count_include_pad = true, std::optional<Int> divisor_override = {}) { return detail::call<Tensor>(detail::op<"avg_pool3d">, {x, kernel_size, Ints(stride), padding, ceil_mode, count_include_pad, divisor_override}); }
 // The means of windows that together cover x [n, channels, ..], output_size of them; -1: as many as
 // x has there.
 inline Tensor adaptive_avg_pool3d(const Tensor& x, Ints output_size) { return detail::call<Tensor>(detail::op<"adaptive_avg_pool3d">, {x, output_size}); }
@@ -165,7 +165,7 @@ results::ValuesIndices fractional_max_pool3d_with_indices(const Tensor& x, Ints 
 // norm_type, to the power 1 / norm_type; of inf and -inf the greatest and least |x|. stride empty:
 // kernel_size. What a window of ceil_mode has beyond x counts as its mean. Where the sum is 0, the
 // gradient is 0.
-inline Tensor lp_pool1d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool1d">, {x, norm_type, kernel_size, stride, ceil_mode}); }
+inline Tensor lp_pool1d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, Bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool1d">, {x, norm_type, kernel_size, stride, ceil_mode}); }
 struct LpPool1dOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   KeptInts stride = {};
@@ -173,11 +173,11 @@ struct LpPool1dOptions {
 };
 template <std::same_as<LpPool1dOptions> O = LpPool1dOptions>
 inline Tensor lp_pool1d(const Tensor& x, Float norm_type, Ints kernel_size, const O& options) { return detail::call<Tensor>(detail::op<"lp_pool1d">, {x, norm_type, kernel_size, options.stride, options.ceil_mode}); }
-inline Tensor lp_pool2d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool2d">, {x, norm_type, kernel_size, stride, ceil_mode}); }
+inline Tensor lp_pool2d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, Bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool2d">, {x, norm_type, kernel_size, stride, ceil_mode}); }
 using LpPool2dOptions = LpPool1dOptions;
 template <std::same_as<LpPool2dOptions> O = LpPool2dOptions>
 inline Tensor lp_pool2d(const Tensor& x, Float norm_type, Ints kernel_size, const O& options) { return detail::call<Tensor>(detail::op<"lp_pool2d">, {x, norm_type, kernel_size, options.stride, options.ceil_mode}); }
-inline Tensor lp_pool3d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool3d">, {x, norm_type, kernel_size, stride, ceil_mode}); }
+inline Tensor lp_pool3d(const Tensor& x, Float norm_type, Ints kernel_size, Ints stride = {}, Bool ceil_mode = false) { return detail::call<Tensor>(detail::op<"lp_pool3d">, {x, norm_type, kernel_size, stride, ceil_mode}); }
 using LpPool3dOptions = LpPool1dOptions;
 template <std::same_as<LpPool3dOptions> O = LpPool3dOptions>
 inline Tensor lp_pool3d(const Tensor& x, Float norm_type, Ints kernel_size, const O& options) { return detail::call<Tensor>(detail::op<"lp_pool3d">, {x, norm_type, kernel_size, options.stride, options.ceil_mode}); }

@@ -67,7 +67,7 @@ template <std::same_as<RandpermOptions> O = RandpermOptions>
 inline Tensor randperm(Int n, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"randperm">, {n, options.dtype, options.device}), options.requires_grad); }
 // Indices of x [n] or [rows, n], whose elements are weights: int64 [num_samples] or [rows,
 // num_samples].
-inline Tensor multinomial(const Tensor& x, Int num_samples, bool replacement = false) { return detail::call<Tensor>(detail::op<"multinomial">, {x, num_samples, replacement}); }
+inline Tensor multinomial(const Tensor& x, Int num_samples, Bool replacement = false) { return detail::call<Tensor>(detail::op<"multinomial">, {x, num_samples, replacement}); }
 struct MultinomialOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool replacement = false;
@@ -150,7 +150,7 @@ inline Tensor poisson(const Tensor& rates) { return detail::call<Tensor>(detail:
 inline Tensor binomial(const Tensor& count, const Tensor& prob) { return detail::call<Tensor>(detail::op<"binomial">, {count, prob}); }
 // Zero with probability p, the others times 1 / (1 - p); x itself when not training. Srivastava et
 // al., 2014.
-inline Tensor dropout(const Tensor& x, Float p = 0.5, bool training = true) { return detail::call<Tensor>(detail::op<"dropout">, {x, p, training}); }
+inline Tensor dropout(const Tensor& x, Float p = 0.5, Bool training = true) { return detail::call<Tensor>(detail::op<"dropout">, {x, p, training}); }
 struct DropoutOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float p = 0.5;
@@ -168,13 +168,13 @@ template <std::same_as<NativeDropoutOptions> O = NativeDropoutOptions>
 inline results::OutputMask native_dropout(const Tensor& x, Float p, const O& options) { return detail::call<results::OutputMask>(detail::op<"native_dropout">, {x, p, options.train}); }
 // dropout(x, p, training) of whole channels of x [n, channels, ..]. Tompson et al.,
 // arXiv:1411.4280.
-inline Tensor feature_dropout(const Tensor& x, Float p = 0.5, bool training = true) { return detail::call<Tensor>(detail::op<"feature_dropout">, {x, p, training}); }
+inline Tensor feature_dropout(const Tensor& x, Float p = 0.5, Bool training = true) { return detail::call<Tensor>(detail::op<"feature_dropout">, {x, p, training}); }
 using FeatureDropoutOptions = DropoutOptions;
 template <std::same_as<FeatureDropoutOptions> O = FeatureDropoutOptions>
 inline Tensor feature_dropout(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"feature_dropout">, {x, options.p, options.training}); }
 // selu's lower limit with probability p, and all scaled and shifted so that mean 0 and variance 1
 // stay; x itself when not training. Klambauer et al., arXiv:1706.02515.
-inline Tensor alpha_dropout(const Tensor& x, Float p = 0.5, bool training = false) { return detail::call<Tensor>(detail::op<"alpha_dropout">, {x, p, training}); }
+inline Tensor alpha_dropout(const Tensor& x, Float p = 0.5, Bool training = false) { return detail::call<Tensor>(detail::op<"alpha_dropout">, {x, p, training}); }
 struct AlphaDropoutOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float p = 0.5;
@@ -183,7 +183,7 @@ struct AlphaDropoutOptions {
 template <std::same_as<AlphaDropoutOptions> O = AlphaDropoutOptions>
 inline Tensor alpha_dropout(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"alpha_dropout">, {x, options.p, options.training}); }
 // alpha_dropout(x, p, training) of whole channels of x [n, channels, ..].
-inline Tensor feature_alpha_dropout(const Tensor& x, Float p = 0.5, bool training = false) { return detail::call<Tensor>(detail::op<"feature_alpha_dropout">, {x, p, training}); }
+inline Tensor feature_alpha_dropout(const Tensor& x, Float p = 0.5, Bool training = false) { return detail::call<Tensor>(detail::op<"feature_alpha_dropout">, {x, p, training}); }
 using FeatureAlphaDropoutOptions = AlphaDropoutOptions;
 template <std::same_as<FeatureAlphaDropoutOptions> O = FeatureAlphaDropoutOptions>
 inline Tensor feature_alpha_dropout(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"feature_alpha_dropout">, {x, options.p, options.training}); }
@@ -197,7 +197,7 @@ struct RreluOptions {
 };
 inline Tensor rrelu(const Tensor& x, const RreluOptions& options = {}) { return detail::call<Tensor>(detail::op<"rrelu">, {x, options.lower, options.upper, options.training}); }
 template <detail::Placed<Float> P>
-Tensor rrelu(const Tensor& x, const P& lower, Float upper = 0.3333333333333333, Bool training = false) { return detail::call<Tensor>(detail::op<"rrelu">, {x, Float(lower), upper, bool(training)}); }
+Tensor rrelu(const Tensor& x, const P& lower, Float upper = 0.3333333333333333, Bool training = false) { return detail::call<Tensor>(detail::op<"rrelu">, {x, Float(lower), upper, training}); }
 // Draws from the categories along dim: softmax of (logits + Gumbel noise) / tau; hard: 1 at the
 // largest and 0 elsewhere, with the gradient of the softmax. eps does nothing, as in PyTorch. Jang
 // et al., arXiv:1611.01144.
@@ -210,7 +210,7 @@ struct GumbelSoftmaxOptions {
 };
 inline Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxOptions& options = {}) { return detail::call<Tensor>(detail::op<"gumbel_softmax">, {logits, options.tau, options.hard, options.eps, options.dim}); }
 template <detail::Placed<Float> P>
-Tensor gumbel_softmax(const Tensor& logits, const P& tau, Bool hard = false, Float eps = 1e-10, Int dim = -1) { return detail::call<Tensor>(detail::op<"gumbel_softmax">, {logits, Float(tau), bool(hard), eps, dim}); }
+Tensor gumbel_softmax(const Tensor& logits, const P& tau, Bool hard = false, Float eps = 1e-10, Int dim = -1) { return detail::call<Tensor>(detail::op<"gumbel_softmax">, {logits, Float(tau), hard, eps, dim}); }
 
 }  // namespace v0
 }  // namespace tenon

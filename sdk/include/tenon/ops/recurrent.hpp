@@ -61,24 +61,24 @@ struct LstmOptions {
   KeptInts batch_sizes = {};
 };
 inline results::OutputHNCN lstm(const Tensor& input, const Tensors& hx, const Tensors& params, const LstmOptions& options = {}) { return detail::call<results::OutputHNCN>(detail::op<"lstm">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
-template <detail::Placed<bool> P>
-results::OutputHNCN lstm(const Tensor& input, const Tensors& hx, const Tensors& params, const P& has_biases, Int num_layers = 1, Float dropout = 0.0, Bool train = false, Bool bidirectional = false, Bool batch_first = false, Ints batch_sizes = {}) { return detail::call<results::OutputHNCN>(detail::op<"lstm">, {input, hx, params, bool(has_biases), num_layers, dropout, bool(train), bool(bidirectional), bool(batch_first), batch_sizes}); }
+template <detail::Placed<Bool> P>
+results::OutputHNCN lstm(const Tensor& input, const Tensors& hx, const Tensors& params, const P& has_biases, Int num_layers = 1, Float dropout = 0.0, Bool train = false, Bool bidirectional = false, Bool batch_first = false, Ints batch_sizes = {}) { return detail::call<results::OutputHNCN>(detail::op<"lstm">, {input, hx, params, Bool(has_biases), num_layers, dropout, train, bidirectional, batch_first, batch_sizes}); }
 // A GRU of num_layers; hx is its state [layers * directions, n, hidden], the rest as lstm's. Cho et
 // al., arXiv:1406.1078.
 using GruOptions = LstmOptions;
 inline results::OutputHN gru(const Tensor& input, const Tensor& hx, const Tensors& params, const GruOptions& options = {}) { return detail::call<results::OutputHN>(detail::op<"gru">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
-template <detail::Placed<bool> P>
-results::OutputHN gru(const Tensor& input, const Tensor& hx, const Tensors& params, const P& has_biases, Int num_layers = 1, Float dropout = 0.0, Bool train = false, Bool bidirectional = false, Bool batch_first = false, Ints batch_sizes = {}) { return detail::call<results::OutputHN>(detail::op<"gru">, {input, hx, params, bool(has_biases), num_layers, dropout, bool(train), bool(bidirectional), bool(batch_first), batch_sizes}); }
+template <detail::Placed<Bool> P>
+results::OutputHN gru(const Tensor& input, const Tensor& hx, const Tensors& params, const P& has_biases, Int num_layers = 1, Float dropout = 0.0, Bool train = false, Bool bidirectional = false, Bool batch_first = false, Ints batch_sizes = {}) { return detail::call<results::OutputHN>(detail::op<"gru">, {input, hx, params, Bool(has_biases), num_layers, dropout, train, bidirectional, batch_first, batch_sizes}); }
 // tanh(x w_ih^T + b_ih + h w_hh^T + b_hh), step by step; the arguments as gru's. Elman, 1990.
 using RnnTanhOptions = LstmOptions;
 inline results::OutputHN rnn_tanh(const Tensor& input, const Tensor& hx, const Tensors& params, const RnnTanhOptions& options = {}) { return detail::call<results::OutputHN>(detail::op<"rnn_tanh">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
-template <detail::Placed<bool> P>
-results::OutputHN rnn_tanh(const Tensor& input, const Tensor& hx, const Tensors& params, const P& has_biases, Int num_layers = 1, Float dropout = 0.0, Bool train = false, Bool bidirectional = false, Bool batch_first = false, Ints batch_sizes = {}) { return detail::call<results::OutputHN>(detail::op<"rnn_tanh">, {input, hx, params, bool(has_biases), num_layers, dropout, bool(train), bool(bidirectional), bool(batch_first), batch_sizes}); }
+template <detail::Placed<Bool> P>
+results::OutputHN rnn_tanh(const Tensor& input, const Tensor& hx, const Tensors& params, const P& has_biases, Int num_layers = 1, Float dropout = 0.0, Bool train = false, Bool bidirectional = false, Bool batch_first = false, Ints batch_sizes = {}) { return detail::call<results::OutputHN>(detail::op<"rnn_tanh">, {input, hx, params, Bool(has_biases), num_layers, dropout, train, bidirectional, batch_first, batch_sizes}); }
 // As rnn_tanh, with relu in place of tanh.
 using RnnReluOptions = LstmOptions;
 inline results::OutputHN rnn_relu(const Tensor& input, const Tensor& hx, const Tensors& params, const RnnReluOptions& options = {}) { return detail::call<results::OutputHN>(detail::op<"rnn_relu">, {input, hx, params, options.has_biases, options.num_layers, options.dropout, options.train, options.bidirectional, options.batch_first, options.batch_sizes}); }
-template <detail::Placed<bool> P>
-results::OutputHN rnn_relu(const Tensor& input, const Tensor& hx, const Tensors& params, const P& has_biases, Int num_layers = 1, Float dropout = 0.0, Bool train = false, Bool bidirectional = false, Bool batch_first = false, Ints batch_sizes = {}) { return detail::call<results::OutputHN>(detail::op<"rnn_relu">, {input, hx, params, bool(has_biases), num_layers, dropout, bool(train), bool(bidirectional), bool(batch_first), batch_sizes}); }
+template <detail::Placed<Bool> P>
+results::OutputHN rnn_relu(const Tensor& input, const Tensor& hx, const Tensors& params, const P& has_biases, Int num_layers = 1, Float dropout = 0.0, Bool train = false, Bool bidirectional = false, Bool batch_first = false, Ints batch_sizes = {}) { return detail::call<results::OutputHN>(detail::op<"rnn_relu">, {input, hx, params, Bool(has_biases), num_layers, dropout, train, bidirectional, batch_first, batch_sizes}); }
 
 }  // namespace v0
 }  // namespace tenon

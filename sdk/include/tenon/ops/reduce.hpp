@@ -18,7 +18,7 @@ inline namespace TENON_HIDDEN v0 {
 
 // The sum over dim, or over all where dim is empty. Integers and bool sum in int64; with a dtype:
 // of x as that dtype.
-inline Tensor sum(const Tensor& x, Ints dim = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"sum">, {x, dim, keepdim, dtype}); }
+inline Tensor sum(const Tensor& x, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"sum">, {x, dim, keepdim, dtype}); }
 struct SumOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   KeptInts dim = {};
@@ -29,18 +29,18 @@ template <std::same_as<SumOptions> O = SumOptions>
 inline Tensor sum(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"sum">, {x, options.dim, options.keepdim, options.dtype}); }
 // The mean over dim, or over all where dim is empty. Of integers and bool it is float32; with a
 // dtype: of x as that dtype.
-inline Tensor mean(const Tensor& x, Ints dim = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"mean">, {x, dim, keepdim, dtype}); }
+inline Tensor mean(const Tensor& x, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"mean">, {x, dim, keepdim, dtype}); }
 using MeanOptions = SumOptions;
 template <std::same_as<MeanOptions> O = MeanOptions>
 inline Tensor mean(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"mean">, {x, options.dim, options.keepdim, options.dtype}); }
 // The product over dim, or over all where dim is empty. Of integers and bool it is int64; with a
 // dtype: of x as that dtype.
-inline Tensor prod(const Tensor& x, Ints dim = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"prod">, {x, dim, keepdim, dtype}); }
+inline Tensor prod(const Tensor& x, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"prod">, {x, dim, keepdim, dtype}); }
 using ProdOptions = SumOptions;
 template <std::same_as<ProdOptions> O = ProdOptions>
 inline Tensor prod(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"prod">, {x, options.dim, options.keepdim, options.dtype}); }
 // The largest value over dim, or over all where dim is empty. Equal ones share the gradient evenly.
-inline Tensor amax(const Tensor& x, Ints dim = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"amax">, {x, dim, keepdim}); }
+inline Tensor amax(const Tensor& x, Ints dim = {}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"amax">, {x, dim, keepdim}); }
 struct AmaxOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   KeptInts dim = {};
@@ -50,13 +50,13 @@ template <std::same_as<AmaxOptions> O = AmaxOptions>
 inline Tensor amax(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"amax">, {x, options.dim, options.keepdim}); }
 // The smallest value over dim, or over all where dim is empty. Equal ones share the gradient
 // evenly.
-inline Tensor amin(const Tensor& x, Ints dim = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"amin">, {x, dim, keepdim}); }
+inline Tensor amin(const Tensor& x, Ints dim = {}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"amin">, {x, dim, keepdim}); }
 using AminOptions = AmaxOptions;
 template <std::same_as<AminOptions> O = AminOptions>
 inline Tensor amin(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"amin">, {x, options.dim, options.keepdim}); }
 // The largest values along dim and their indices (int64), the first among equals, which gets the
 // gradient.
-inline results::ValuesIndices max(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"max">, {x, dim, keepdim}); }
+inline results::ValuesIndices max(const Tensor& x, Int dim, Bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"max">, {x, dim, keepdim}); }
 struct MaxOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool keepdim = false;
@@ -65,25 +65,25 @@ template <std::same_as<MaxOptions> O = MaxOptions>
 inline results::ValuesIndices max(const Tensor& x, Int dim, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"max">, {x, dim, options.keepdim}); }
 // The smallest values along dim and their indices (int64), the first among equals, which gets the
 // gradient.
-inline results::ValuesIndices min(const Tensor& x, Int dim, bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"min">, {x, dim, keepdim}); }
+inline results::ValuesIndices min(const Tensor& x, Int dim, Bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"min">, {x, dim, keepdim}); }
 using MinOptions = MaxOptions;
 template <std::same_as<MinOptions> O = MinOptions>
 inline results::ValuesIndices min(const Tensor& x, Int dim, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"min">, {x, dim, options.keepdim}); }
 // The int64 index of the largest value, the first among equals, flat over dim, or over all where
 // dim is empty.
-inline Tensor argmax(const Tensor& x, Ints dim = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"argmax">, {x, dim, keepdim}); }
+inline Tensor argmax(const Tensor& x, Ints dim = {}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"argmax">, {x, dim, keepdim}); }
 using ArgmaxOptions = AmaxOptions;
 template <std::same_as<ArgmaxOptions> O = ArgmaxOptions>
 inline Tensor argmax(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"argmax">, {x, options.dim, options.keepdim}); }
 // The int64 index of the smallest value, the first among equals, flat over dim, or over all where
 // dim is empty.
-inline Tensor argmin(const Tensor& x, Ints dim = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"argmin">, {x, dim, keepdim}); }
+inline Tensor argmin(const Tensor& x, Ints dim = {}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"argmin">, {x, dim, keepdim}); }
 using ArgminOptions = AmaxOptions;
 template <std::same_as<ArgminOptions> O = ArgminOptions>
 inline Tensor argmin(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"argmin">, {x, options.dim, options.keepdim}); }
 // The variance over dim, or over all where dim is empty: squared distances from the mean, summed
 // and divided by n - correction.
-inline Tensor var(const Tensor& x, Ints dim = {}, Float correction = 1.0, bool keepdim = false) { return detail::call<Tensor>(detail::op<"var">, {x, dim, correction, keepdim}); }
+inline Tensor var(const Tensor& x, Ints dim = {}, Float correction = 1.0, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"var">, {x, dim, correction, keepdim}); }
 struct VarOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   KeptInts dim = {};
@@ -93,7 +93,7 @@ struct VarOptions {
 template <std::same_as<VarOptions> O = VarOptions>
 inline Tensor var(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"var">, {x, options.dim, options.correction, options.keepdim}); }
 // The square root of var(x, dim, correction, keepdim).
-inline Tensor std(const Tensor& x, Ints dim = {}, Float correction = 1.0, bool keepdim = false) { return detail::call<Tensor>(detail::op<"std">, {x, dim, correction, keepdim}); }
+inline Tensor std(const Tensor& x, Ints dim = {}, Float correction = 1.0, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"std">, {x, dim, correction, keepdim}); }
 using StdOptions = VarOptions;
 template <std::same_as<StdOptions> O = StdOptions>
 inline Tensor std(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"std">, {x, options.dim, options.correction, options.keepdim}); }
@@ -101,10 +101,10 @@ inline Tensor std(const Tensor& x, const O& options) { return detail::call<Tenso
 using VarMeanOptions = VarOptions;
 inline results::VarMean var_mean(const Tensor& x, const VarMeanOptions& options = {}) { return detail::call<results::VarMean>(detail::op<"var_mean">, {x, options.dim, options.correction, options.keepdim}); }
 template <detail::Placed<Ints> P>
-results::VarMean var_mean(const Tensor& x, const P& dim, Float correction = 1.0, Bool keepdim = false) { return detail::call<results::VarMean>(detail::op<"var_mean">, {x, Ints(dim), correction, bool(keepdim)}); }
+results::VarMean var_mean(const Tensor& x, const P& dim, Float correction = 1.0, Bool keepdim = false) { return detail::call<results::VarMean>(detail::op<"var_mean">, {x, Ints(dim), correction, keepdim}); }
 // (sum |x|^p)^(1/p) over dim, or over all where dim is empty. Infinity: the largest |x|; 0: how
 // many are not 0. With a dtype: of x as that dtype.
-inline Tensor norm(const Tensor& x, Float p = 2.0, Ints dim = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"norm">, {x, p, dim, keepdim, dtype}); }
+inline Tensor norm(const Tensor& x, Float p = 2.0, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"norm">, {x, p, dim, keepdim, dtype}); }
 struct NormOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float p = 2.0;
@@ -115,17 +115,17 @@ struct NormOptions {
 template <std::same_as<NormOptions> O = NormOptions>
 inline Tensor norm(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"norm">, {x, options.p, options.dim, options.keepdim, options.dtype}); }
 // log(sum exp(x)) over dim, computed so that no exponential overflows.
-inline Tensor logsumexp(const Tensor& x, Ints dim, bool keepdim = false) { return detail::call<Tensor>(detail::op<"logsumexp">, {x, dim, keepdim}); }
+inline Tensor logsumexp(const Tensor& x, Ints dim, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"logsumexp">, {x, dim, keepdim}); }
 using LogsumexpOptions = MaxOptions;
 template <std::same_as<LogsumexpOptions> O = LogsumexpOptions>
 inline Tensor logsumexp(const Tensor& x, Ints dim, const O& options) { return detail::call<Tensor>(detail::op<"logsumexp">, {x, dim, options.keepdim}); }
 // Whether all elements over dim, or over all where dim is empty, are not 0. NaN is not 0.
-inline Tensor all(const Tensor& x, Ints dim = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"all">, {x, dim, keepdim}); }
+inline Tensor all(const Tensor& x, Ints dim = {}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"all">, {x, dim, keepdim}); }
 using AllOptions = AmaxOptions;
 template <std::same_as<AllOptions> O = AllOptions>
 inline Tensor all(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"all">, {x, options.dim, options.keepdim}); }
 // Whether any element over dim, or over all where dim is empty, is not 0. NaN is not 0.
-inline Tensor any(const Tensor& x, Ints dim = {}, bool keepdim = false) { return detail::call<Tensor>(detail::op<"any">, {x, dim, keepdim}); }
+inline Tensor any(const Tensor& x, Ints dim = {}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"any">, {x, dim, keepdim}); }
 using AnyOptions = AmaxOptions;
 template <std::same_as<AnyOptions> O = AnyOptions>
 inline Tensor any(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"any">, {x, options.dim, options.keepdim}); }
@@ -154,7 +154,7 @@ template <std::same_as<CumprodOptions> O = CumprodOptions>
 inline Tensor cumprod(const Tensor& x, Int dim, const O& options) { return detail::call<Tensor>(detail::op<"cumprod">, {x, dim, options.dtype}); }
 // The values along dim in order, and their indices (int64). Equal ones stay as they came; NaN is
 // the greatest.
-inline results::ValuesIndices sort(const Tensor& x, Int dim = -1, bool descending = false) { return detail::call<results::ValuesIndices>(detail::op<"sort">, {x, dim, descending}); }
+inline results::ValuesIndices sort(const Tensor& x, Int dim = -1, Bool descending = false) { return detail::call<results::ValuesIndices>(detail::op<"sort">, {x, dim, descending}); }
 struct SortOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int dim = -1;
@@ -163,13 +163,13 @@ struct SortOptions {
 template <std::same_as<SortOptions> O = SortOptions>
 inline results::ValuesIndices sort(const Tensor& x, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"sort">, {x, options.dim, options.descending}); }
 // The indices of sort(x, dim, descending).
-inline Tensor argsort(const Tensor& x, Int dim = -1, bool descending = false) { return detail::call<Tensor>(detail::op<"argsort">, {x, dim, descending}); }
+inline Tensor argsort(const Tensor& x, Int dim = -1, Bool descending = false) { return detail::call<Tensor>(detail::op<"argsort">, {x, dim, descending}); }
 using ArgsortOptions = SortOptions;
 template <std::same_as<ArgsortOptions> O = ArgsortOptions>
 inline Tensor argsort(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"argsort">, {x, options.dim, options.descending}); }
 // The k largest or smallest values along dim, in order, and their indices (int64). They come sorted
 // whatever `sorted` says.
-inline results::ValuesIndices topk(const Tensor& x, Int k, Int dim = -1, bool largest = true, bool sorted = true) { return detail::call<results::ValuesIndices>(detail::op<"topk">, {x, k, dim, largest, sorted}); }
+inline results::ValuesIndices topk(const Tensor& x, Int k, Int dim = -1, Bool largest = true, Bool sorted = true) { return detail::call<results::ValuesIndices>(detail::op<"topk">, {x, k, dim, largest, sorted}); }
 struct TopkOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int dim = -1;
@@ -255,9 +255,9 @@ inline Tensor cov(const Tensor& x, const O& options) { return detail::call<Tenso
 // cov(x), divided by the standard deviations of both variables.
 inline Tensor corrcoef(const Tensor& x) { return detail::call<Tensor>(detail::op<"corrcoef">, {x}); }
 // The value in the middle along dim, of two the lower, and its index (int64); of all elements, with
-// a flat index, where dim is None. NaN where there is one. The gradient goes to the element at the
-// index.
-inline results::ValuesIndices median(const Tensor& x, std::optional<Int> dim = {}, bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"median">, {x, dim, keepdim}); }
+// a flat index, where dim is None. NaN where there is one, or nothing. The gradient goes to the
+// element at the index.
+inline results::ValuesIndices median(const Tensor& x, std::optional<Int> dim = {}, Bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"median">, {x, dim, keepdim}); }
 struct MedianOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::optional<Int> dim = {};
@@ -266,12 +266,12 @@ struct MedianOptions {
 template <std::same_as<MedianOptions> O = MedianOptions>
 inline results::ValuesIndices median(const Tensor& x, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"median">, {x, options.dim, options.keepdim}); }
 // median(x, dim, keepdim) of the elements that are not NaN.
-inline results::ValuesIndices nanmedian(const Tensor& x, std::optional<Int> dim = {}, bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"nanmedian">, {x, dim, keepdim}); }
+inline results::ValuesIndices nanmedian(const Tensor& x, std::optional<Int> dim = {}, Bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"nanmedian">, {x, dim, keepdim}); }
 using NanmedianOptions = MedianOptions;
 template <std::same_as<NanmedianOptions> O = NanmedianOptions>
 inline results::ValuesIndices nanmedian(const Tensor& x, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"nanmedian">, {x, options.dim, options.keepdim}); }
 // The k-th smallest value along dim, from 1 on, and its index (int64). NaN is the greatest.
-inline results::ValuesIndices kthvalue(const Tensor& x, Int k, Int dim = -1, bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"kthvalue">, {x, k, dim, keepdim}); }
+inline results::ValuesIndices kthvalue(const Tensor& x, Int k, Int dim = -1, Bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"kthvalue">, {x, k, dim, keepdim}); }
 struct KthvalueOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int dim = -1;
@@ -281,14 +281,14 @@ template <std::same_as<KthvalueOptions> O = KthvalueOptions>
 inline results::ValuesIndices kthvalue(const Tensor& x, Int k, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"kthvalue">, {x, k, options.dim, options.keepdim}); }
 // The most frequent value along dim, of several the least, and the index (int64) of its last
 // occurrence, which gets the gradient.
-inline results::ValuesIndices mode(const Tensor& x, Int dim = -1, bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"mode">, {x, dim, keepdim}); }
+inline results::ValuesIndices mode(const Tensor& x, Int dim = -1, Bool keepdim = false) { return detail::call<results::ValuesIndices>(detail::op<"mode">, {x, dim, keepdim}); }
 using ModeOptions = KthvalueOptions;
 template <std::same_as<ModeOptions> O = ModeOptions>
 inline results::ValuesIndices mode(const Tensor& x, const O& options) { return detail::call<results::ValuesIndices>(detail::op<"mode">, {x, options.dim, options.keepdim}); }
 // The value below which the part q of x along dim lies, or of all elements where dim is None. q is
 // a number or a tensor of at most 1 dimension, which then comes first. Between two values
 // interpolation chooses: linear, lower, higher, midpoint or nearest. NaN where there is one.
-inline Tensor quantile(Operand x, Operand q, std::optional<Int> dim = {}, bool keepdim = false, TextRef interpolation = "linear") { return detail::call<Tensor>(detail::op<"quantile">, {x, q, dim, keepdim, interpolation}); }
+inline Tensor quantile(Operand x, Operand q, std::optional<Int> dim = {}, Bool keepdim = false, TextRef interpolation = "linear") { return detail::call<Tensor>(detail::op<"quantile">, {x, q, dim, keepdim, interpolation}); }
 struct QuantileOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::optional<Int> dim = {};
@@ -298,22 +298,22 @@ struct QuantileOptions {
 template <std::same_as<QuantileOptions> O = QuantileOptions>
 inline Tensor quantile(Operand x, Operand q, const O& options) { return detail::call<Tensor>(detail::op<"quantile">, {x, q, options.dim, options.keepdim, options.interpolation}); }
 // quantile(x, q, dim, keepdim, interpolation) of the elements that are not NaN.
-inline Tensor nanquantile(Operand x, Operand q, std::optional<Int> dim = {}, bool keepdim = false, TextRef interpolation = "linear") { return detail::call<Tensor>(detail::op<"nanquantile">, {x, q, dim, keepdim, interpolation}); }
+inline Tensor nanquantile(Operand x, Operand q, std::optional<Int> dim = {}, Bool keepdim = false, TextRef interpolation = "linear") { return detail::call<Tensor>(detail::op<"nanquantile">, {x, q, dim, keepdim, interpolation}); }
 using NanquantileOptions = QuantileOptions;
 template <std::same_as<NanquantileOptions> O = NanquantileOptions>
 inline Tensor nanquantile(Operand x, Operand q, const O& options) { return detail::call<Tensor>(detail::op<"nanquantile">, {x, q, options.dim, options.keepdim, options.interpolation}); }
 // sum(x, dim, keepdim, dtype) with 0 in the place of NaN.
-inline Tensor nansum(const Tensor& x, Ints dim = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"nansum">, {x, dim, keepdim, dtype}); }
+inline Tensor nansum(const Tensor& x, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"nansum">, {x, dim, keepdim, dtype}); }
 using NansumOptions = SumOptions;
 template <std::same_as<NansumOptions> O = NansumOptions>
 inline Tensor nansum(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"nansum">, {x, options.dim, options.keepdim, options.dtype}); }
 // The mean over dim of the elements that are not NaN; NaN where all are.
-inline Tensor nanmean(const Tensor& x, Ints dim = {}, bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"nanmean">, {x, dim, keepdim, dtype}); }
+inline Tensor nanmean(const Tensor& x, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"nanmean">, {x, dim, keepdim, dtype}); }
 using NanmeanOptions = SumOptions;
 template <std::same_as<NanmeanOptions> O = NanmeanOptions>
 inline Tensor nanmean(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"nanmean">, {x, options.dim, options.keepdim, options.dtype}); }
 // amin and amax along dim, or over all where dim is None.
-inline results::MinMax aminmax(const Tensor& x, std::optional<Int> dim = {}, bool keepdim = false) { return detail::call<results::MinMax>(detail::op<"aminmax">, {x, dim, keepdim}); }
+inline results::MinMax aminmax(const Tensor& x, std::optional<Int> dim = {}, Bool keepdim = false) { return detail::call<results::MinMax>(detail::op<"aminmax">, {x, dim, keepdim}); }
 using AminmaxOptions = MedianOptions;
 template <std::same_as<AminmaxOptions> O = AminmaxOptions>
 inline results::MinMax aminmax(const Tensor& x, const O& options) { return detail::call<results::MinMax>(detail::op<"aminmax">, {x, options.dim, options.keepdim}); }
@@ -321,7 +321,7 @@ inline results::MinMax aminmax(const Tensor& x, const O& options) { return detai
 using StdMeanOptions = VarOptions;
 inline results::StdMean std_mean(const Tensor& x, const StdMeanOptions& options = {}) { return detail::call<results::StdMean>(detail::op<"std_mean">, {x, options.dim, options.correction, options.keepdim}); }
 template <detail::Placed<Ints> P>
-results::StdMean std_mean(const Tensor& x, const P& dim, Float correction = 1.0, Bool keepdim = false) { return detail::call<results::StdMean>(detail::op<"std_mean">, {x, Ints(dim), correction, bool(keepdim)}); }
+results::StdMean std_mean(const Tensor& x, const P& dim, Float correction = 1.0, Bool keepdim = false) { return detail::call<results::StdMean>(detail::op<"std_mean">, {x, Ints(dim), correction, keepdim}); }
 // x, whose parts along dim are scaled down to a norm of order p of maxnorm where theirs is larger.
 inline Tensor renorm(const Tensor& x, Float p, Int dim, Float maxnorm) { return detail::call<Tensor>(detail::op<"renorm">, {x, p, dim, maxnorm}); }
 // How often each of 0, 1, .. is in x [n], or the sums of its weights [n]: as many as the largest
@@ -358,7 +358,7 @@ struct HistogramOptions {
 };
 inline results::HistBinEdges histogram(const Tensor& x, const HistogramOptions& options = {}) { return detail::call<results::HistBinEdges>(detail::op<"histogram">, {x, options.bins, options.range, options.weight, options.density}); }
 template <detail::Placed<Int> P>
-results::HistBinEdges histogram(const Tensor& x, const P& bins, Floats range = {}, const Tensor& weight = {}, Bool density = false) { return detail::call<results::HistBinEdges>(detail::op<"histogram">, {x, Int(bins), range, weight, bool(density)}); }
+results::HistBinEdges histogram(const Tensor& x, const P& bins, Floats range = {}, const Tensor& weight = {}, Bool density = false) { return detail::call<results::HistBinEdges>(detail::op<"histogram">, {x, Int(bins), range, weight, density}); }
 // Where each of values belongs in sorted_sequence [n], or [.., n] for values [.., m], as int64 or
 // int32: before those equal to it, or behind (right, or side 'right'). sorter: the order of a
 // sorted_sequence that is not sorted.
@@ -370,11 +370,11 @@ struct SearchsortedOptions {
   Tensor sorter = {};
 };
 inline Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, const SearchsortedOptions& options = {}) { return detail::call<Tensor>(detail::op<"searchsorted">, {sorted_sequence, values, options.out_int32, options.right, options.side, options.sorter}); }
-template <detail::Placed<bool> P>
-Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, const P& out_int32, Bool right = false, std::optional<std::string> side = {}, const Tensor& sorter = {}) { return detail::call<Tensor>(detail::op<"searchsorted">, {sorted_sequence, values, bool(out_int32), bool(right), side, sorter}); }
+template <detail::Placed<Bool> P>
+Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, const P& out_int32, Bool right = false, std::optional<std::string> side = {}, const Tensor& sorter = {}) { return detail::call<Tensor>(detail::op<"searchsorted">, {sorted_sequence, values, Bool(out_int32), right, side, sorter}); }
 // Whether each of elements is among test_elements, as bool; or is not (invert). NaN is nowhere.
 // assume_unique changes nothing.
-inline Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false, bool invert = false) { return detail::call<Tensor>(detail::op<"isin">, {elements, test_elements, assume_unique, invert}); }
+inline Tensor isin(const Tensor& elements, const Tensor& test_elements, Bool assume_unique = false, Bool invert = false) { return detail::call<Tensor>(detail::op<"isin">, {elements, test_elements, assume_unique, invert}); }
 struct IsinOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool assume_unique = false;
@@ -383,7 +383,7 @@ struct IsinOptions {
 template <std::same_as<IsinOptions> O = IsinOptions>
 inline Tensor isin(const Tensor& elements, const Tensor& test_elements, const O& options) { return detail::call<Tensor>(detail::op<"isin">, {elements, test_elements, options.assume_unique, options.invert}); }
 // searchsorted(boundaries, x, out_int32, right) for boundaries [n].
-inline Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool out_int32 = false, bool right = false) { return detail::call<Tensor>(detail::op<"bucketize">, {x, boundaries, out_int32, right}); }
+inline Tensor bucketize(const Tensor& x, const Tensor& boundaries, Bool out_int32 = false, Bool right = false) { return detail::call<Tensor>(detail::op<"bucketize">, {x, boundaries, out_int32, right}); }
 struct BucketizeOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool out_int32 = false;

@@ -30,7 +30,7 @@ struct InterpolateOptions {
 };
 inline Tensor interpolate(const Tensor& x, const InterpolateOptions& options = {}) { return detail::call<Tensor>(detail::op<"interpolate">, {x, options.size, options.scale_factor, options.mode, options.align_corners, options.antialias, options.recompute_scale_factor}); }
 template <detail::Placed<Ints> P>
-Tensor interpolate(const Tensor& x, const P& size, Floats scale_factor = {}, TextRef mode = "nearest", Bool align_corners = false, Bool antialias = false, Bool recompute_scale_factor = false) { return detail::call<Tensor>(detail::op<"interpolate">, {x, Ints(size), scale_factor, mode, bool(align_corners), bool(antialias), bool(recompute_scale_factor)}); }
+Tensor interpolate(const Tensor& x, const P& size, Floats scale_factor = {}, TextRef mode = "nearest", Bool align_corners = false, Bool antialias = false, Bool recompute_scale_factor = false) { return detail::call<Tensor>(detail::op<"interpolate">, {x, Ints(size), scale_factor, mode, align_corners, antialias, recompute_scale_factor}); }
 // x [.., channels * r * r, h, w] to [.., channels, h * r, w * r]. Shi et al., arXiv:1609.05158.
 inline Tensor pixel_shuffle(const Tensor& x, Int upscale_factor) { return detail::call<Tensor>(detail::op<"pixel_shuffle">, {x, upscale_factor}); }
 // x [.., channels, h * r, w * r] to [.., channels * r * r, h, w].
@@ -46,10 +46,10 @@ struct GridSampleOptions {
 };
 inline Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options = {}) { return detail::call<Tensor>(detail::op<"grid_sample">, {x, grid, options.mode, options.padding_mode, options.align_corners}); }
 template <detail::Placed<TextRef> P>
-Tensor grid_sample(const Tensor& x, const Tensor& grid, const P& mode, TextRef padding_mode = "zeros", Bool align_corners = false) { return detail::call<Tensor>(detail::op<"grid_sample">, {x, grid, TextRef(mode), padding_mode, bool(align_corners)}); }
+Tensor grid_sample(const Tensor& x, const Tensor& grid, const P& mode, TextRef padding_mode = "zeros", Bool align_corners = false) { return detail::call<Tensor>(detail::op<"grid_sample">, {x, grid, TextRef(mode), padding_mode, align_corners}); }
 // The places that grid_sample takes for an image of size [n, channels, h, w] under the affine maps
 // theta [n, 2, 3]; with a depth [n, 3, 4].
-inline Tensor affine_grid(const Tensor& theta, Ints size, bool align_corners = false) { return detail::call<Tensor>(detail::op<"affine_grid">, {theta, size, align_corners}); }
+inline Tensor affine_grid(const Tensor& theta, Ints size, Bool align_corners = false) { return detail::call<Tensor>(detail::op<"affine_grid">, {theta, size, align_corners}); }
 struct AffineGridOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   bool align_corners = false;

@@ -204,7 +204,7 @@ inline Tensor block_diag(const Tensors& xs) { return detail::call<Tensor>(detail
 // Each choice of an element of every x [n_i], as rows [n_0 * n_1 .., len(xs)].
 inline Tensor cartesian_prod(const Tensors& xs) { return detail::call<Tensor>(detail::op<"cartesian_prod">, {xs}); }
 // Each choice of r elements of x [n], in the order of x, as rows [count, r].
-inline Tensor combinations(const Tensor& x, Int r = 2, bool with_replacement = false) { return detail::call<Tensor>(detail::op<"combinations">, {x, r, with_replacement}); }
+inline Tensor combinations(const Tensor& x, Int r = 2, Bool with_replacement = false) { return detail::call<Tensor>(detail::op<"combinations">, {x, r, with_replacement}); }
 struct CombinationsOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int r = 2;

@@ -311,49 +311,49 @@ class TensorMethods {
   Tensor nan_to_num_(std::optional<Float> nan = {}, std::optional<Float> posinf = {}, std::optional<Float> neginf = {}) const;
   template <std::same_as<NanToNumOptions> O = NanToNumOptions>
   Tensor nan_to_num_(const O& options) const;
-  Tensor sum(Ints dim = {}, bool keepdim = false, Dtype dtype = {}) const;
+  Tensor sum(Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) const;
   template <std::same_as<SumOptions> O = SumOptions>
   Tensor sum(const O& options) const;
-  Tensor mean(Ints dim = {}, bool keepdim = false, Dtype dtype = {}) const;
+  Tensor mean(Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) const;
   template <std::same_as<SumOptions> O = SumOptions>
   Tensor mean(const O& options) const;
-  Tensor prod(Ints dim = {}, bool keepdim = false, Dtype dtype = {}) const;
+  Tensor prod(Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) const;
   template <std::same_as<SumOptions> O = SumOptions>
   Tensor prod(const O& options) const;
-  Tensor amax(Ints dim = {}, bool keepdim = false) const;
+  Tensor amax(Ints dim = {}, Bool keepdim = false) const;
   template <std::same_as<AmaxOptions> O = AmaxOptions>
   Tensor amax(const O& options) const;
-  Tensor amin(Ints dim = {}, bool keepdim = false) const;
+  Tensor amin(Ints dim = {}, Bool keepdim = false) const;
   template <std::same_as<AmaxOptions> O = AmaxOptions>
   Tensor amin(const O& options) const;
-  results::ValuesIndices max(Int dim, bool keepdim = false) const;
+  results::ValuesIndices max(Int dim, Bool keepdim = false) const;
   template <std::same_as<MaxOptions> O = MaxOptions>
   results::ValuesIndices max(Int dim, const O& options) const;
-  results::ValuesIndices min(Int dim, bool keepdim = false) const;
+  results::ValuesIndices min(Int dim, Bool keepdim = false) const;
   template <std::same_as<MaxOptions> O = MaxOptions>
   results::ValuesIndices min(Int dim, const O& options) const;
-  Tensor argmax(Ints dim = {}, bool keepdim = false) const;
+  Tensor argmax(Ints dim = {}, Bool keepdim = false) const;
   template <std::same_as<AmaxOptions> O = AmaxOptions>
   Tensor argmax(const O& options) const;
-  Tensor argmin(Ints dim = {}, bool keepdim = false) const;
+  Tensor argmin(Ints dim = {}, Bool keepdim = false) const;
   template <std::same_as<AmaxOptions> O = AmaxOptions>
   Tensor argmin(const O& options) const;
-  Tensor var(Ints dim = {}, Float correction = 1.0, bool keepdim = false) const;
+  Tensor var(Ints dim = {}, Float correction = 1.0, Bool keepdim = false) const;
   template <std::same_as<VarOptions> O = VarOptions>
   Tensor var(const O& options) const;
-  Tensor std(Ints dim = {}, Float correction = 1.0, bool keepdim = false) const;
+  Tensor std(Ints dim = {}, Float correction = 1.0, Bool keepdim = false) const;
   template <std::same_as<VarOptions> O = VarOptions>
   Tensor std(const O& options) const;
-  Tensor norm(Float p = 2.0, Ints dim = {}, bool keepdim = false, Dtype dtype = {}) const;
+  Tensor norm(Float p = 2.0, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) const;
   template <std::same_as<NormOptions> O = NormOptions>
   Tensor norm(const O& options) const;
-  Tensor logsumexp(Ints dim, bool keepdim = false) const;
+  Tensor logsumexp(Ints dim, Bool keepdim = false) const;
   template <std::same_as<MaxOptions> O = MaxOptions>
   Tensor logsumexp(Ints dim, const O& options) const;
-  Tensor all(Ints dim = {}, bool keepdim = false) const;
+  Tensor all(Ints dim = {}, Bool keepdim = false) const;
   template <std::same_as<AmaxOptions> O = AmaxOptions>
   Tensor all(const O& options) const;
-  Tensor any(Ints dim = {}, bool keepdim = false) const;
+  Tensor any(Ints dim = {}, Bool keepdim = false) const;
   template <std::same_as<AmaxOptions> O = AmaxOptions>
   Tensor any(const O& options) const;
   Tensor count_nonzero(Ints dim = {}) const;
@@ -365,13 +365,13 @@ class TensorMethods {
   Tensor cumprod(Int dim, Dtype dtype = {}) const;
   template <std::same_as<CumsumOptions> O = CumsumOptions>
   Tensor cumprod(Int dim, const O& options) const;
-  results::ValuesIndices sort(Int dim = -1, bool descending = false) const;
+  results::ValuesIndices sort(Int dim = -1, Bool descending = false) const;
   template <std::same_as<SortOptions> O = SortOptions>
   results::ValuesIndices sort(const O& options) const;
-  Tensor argsort(Int dim = -1, bool descending = false) const;
+  Tensor argsort(Int dim = -1, Bool descending = false) const;
   template <std::same_as<SortOptions> O = SortOptions>
   Tensor argsort(const O& options) const;
-  results::ValuesIndices topk(Int k, Int dim = -1, bool largest = true, bool sorted = true) const;
+  results::ValuesIndices topk(Int k, Int dim = -1, Bool largest = true, Bool sorted = true) const;
   template <std::same_as<TopkOptions> O = TopkOptions>
   results::ValuesIndices topk(Int k, const O& options) const;
   results::ValuesIndices cummax(Int dim) const;
@@ -388,31 +388,31 @@ class TensorMethods {
   template <std::same_as<CovOptions> O = CovOptions>
   Tensor cov(const O& options) const;
   Tensor corrcoef() const;
-  results::ValuesIndices median(std::optional<Int> dim = {}, bool keepdim = false) const;
+  results::ValuesIndices median(std::optional<Int> dim = {}, Bool keepdim = false) const;
   template <std::same_as<MedianOptions> O = MedianOptions>
   results::ValuesIndices median(const O& options) const;
-  results::ValuesIndices nanmedian(std::optional<Int> dim = {}, bool keepdim = false) const;
+  results::ValuesIndices nanmedian(std::optional<Int> dim = {}, Bool keepdim = false) const;
   template <std::same_as<MedianOptions> O = MedianOptions>
   results::ValuesIndices nanmedian(const O& options) const;
-  results::ValuesIndices kthvalue(Int k, Int dim = -1, bool keepdim = false) const;
+  results::ValuesIndices kthvalue(Int k, Int dim = -1, Bool keepdim = false) const;
   template <std::same_as<KthvalueOptions> O = KthvalueOptions>
   results::ValuesIndices kthvalue(Int k, const O& options) const;
-  results::ValuesIndices mode(Int dim = -1, bool keepdim = false) const;
+  results::ValuesIndices mode(Int dim = -1, Bool keepdim = false) const;
   template <std::same_as<KthvalueOptions> O = KthvalueOptions>
   results::ValuesIndices mode(const O& options) const;
-  Tensor quantile(Operand q, std::optional<Int> dim = {}, bool keepdim = false, TextRef interpolation = "linear") const;
+  Tensor quantile(Operand q, std::optional<Int> dim = {}, Bool keepdim = false, TextRef interpolation = "linear") const;
   template <std::same_as<QuantileOptions> O = QuantileOptions>
   Tensor quantile(Operand q, const O& options) const;
-  Tensor nanquantile(Operand q, std::optional<Int> dim = {}, bool keepdim = false, TextRef interpolation = "linear") const;
+  Tensor nanquantile(Operand q, std::optional<Int> dim = {}, Bool keepdim = false, TextRef interpolation = "linear") const;
   template <std::same_as<QuantileOptions> O = QuantileOptions>
   Tensor nanquantile(Operand q, const O& options) const;
-  Tensor nansum(Ints dim = {}, bool keepdim = false, Dtype dtype = {}) const;
+  Tensor nansum(Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) const;
   template <std::same_as<SumOptions> O = SumOptions>
   Tensor nansum(const O& options) const;
-  Tensor nanmean(Ints dim = {}, bool keepdim = false, Dtype dtype = {}) const;
+  Tensor nanmean(Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) const;
   template <std::same_as<SumOptions> O = SumOptions>
   Tensor nanmean(const O& options) const;
-  results::MinMax aminmax(std::optional<Int> dim = {}, bool keepdim = false) const;
+  results::MinMax aminmax(std::optional<Int> dim = {}, Bool keepdim = false) const;
   template <std::same_as<MedianOptions> O = MedianOptions>
   results::MinMax aminmax(const O& options) const;
   Tensor renorm(Float p, Int dim, Float maxnorm) const;
@@ -554,17 +554,17 @@ requires(sizeof...(N) > 1) Tensor tile(N... dims) const;
   template <std::same_as<SliceScatterOptions> O = SliceScatterOptions>
   Tensor slice_scatter(const Tensor& src, const O& options) const;
   Tensor gather(Int dim, const Tensor& index) const;
-  Tensor scatter(Int dim, const Tensor& index, const Tensor& src, bool add = false) const;
+  Tensor scatter(Int dim, const Tensor& index, const Tensor& src, Bool add = false) const;
   template <std::same_as<ScatterOptions> O = ScatterOptions>
   Tensor scatter(Int dim, const Tensor& index, const Tensor& src, const O& options) const;
   Tensor scatter_add(Int dim, const Tensor& index, const Tensor& src) const;
-  Tensor scatter_(Int dim, const Tensor& index, const Tensor& src, bool add = false) const;
+  Tensor scatter_(Int dim, const Tensor& index, const Tensor& src, Bool add = false) const;
   template <std::same_as<ScatterOptions> O = ScatterOptions>
   Tensor scatter_(Int dim, const Tensor& index, const Tensor& src, const O& options) const;
   Tensor scatter_add_(Int dim, const Tensor& index, const Tensor& src) const;
   Tensor index_select(Int dim, const Tensor& index) const;
   Tensor index(const Tensors& indices) const;
-  Tensor index_put(const Tensors& indices, const Tensor& values, bool accumulate = false) const;
+  Tensor index_put(const Tensors& indices, const Tensor& values, Bool accumulate = false) const;
   template <std::same_as<IndexPutOptions> O = IndexPutOptions>
   Tensor index_put(const Tensors& indices, const Tensor& values, const O& options) const;
   Tensor masked_select(const Tensor& mask) const;
@@ -580,10 +580,10 @@ requires(sizeof...(N) > 1) Tensor tile(N... dims) const;
   Tensor take_along_dim(const Tensor& indices, std::optional<Int> dim = {}) const;
   template <std::same_as<TakeAlongDimOptions> O = TakeAlongDimOptions>
   Tensor take_along_dim(const Tensor& indices, const O& options) const;
-  Tensor put(const Tensor& index, const Tensor& source, bool accumulate = false) const;
+  Tensor put(const Tensor& index, const Tensor& source, Bool accumulate = false) const;
   template <std::same_as<IndexPutOptions> O = IndexPutOptions>
   Tensor put(const Tensor& index, const Tensor& source, const O& options) const;
-  Tensor put_(const Tensor& index, const Tensor& source, bool accumulate = false) const;
+  Tensor put_(const Tensor& index, const Tensor& source, Bool accumulate = false) const;
   template <std::same_as<IndexPutOptions> O = IndexPutOptions>
   Tensor put_(const Tensor& index, const Tensor& source, const O& options) const;
   Tensor index_copy(Int dim, const Tensor& index, const Tensor& source) const;
@@ -592,10 +592,10 @@ requires(sizeof...(N) > 1) Tensor tile(N... dims) const;
   Tensor index_fill_(Int dim, Operand index, Operand value) const;
   Tensor masked_scatter(const Tensor& mask, const Tensor& source) const;
   Tensor masked_scatter_(const Tensor& mask, const Tensor& source) const;
-  Tensor scatter_reduce(Int dim, const Tensor& index, const Tensor& src, TextRef reduce, bool include_self = true) const;
+  Tensor scatter_reduce(Int dim, const Tensor& index, const Tensor& src, TextRef reduce, Bool include_self = true) const;
   template <std::same_as<ScatterReduceOptions> O = ScatterReduceOptions>
   Tensor scatter_reduce(Int dim, const Tensor& index, const Tensor& src, TextRef reduce, const O& options) const;
-  Tensor index_reduce(Int dim, const Tensor& index, const Tensor& source, TextRef reduce, bool include_self = true) const;
+  Tensor index_reduce(Int dim, const Tensor& index, const Tensor& source, TextRef reduce, Bool include_self = true) const;
   template <std::same_as<ScatterReduceOptions> O = ScatterReduceOptions>
   Tensor index_reduce(Int dim, const Tensor& index, const Tensor& source, TextRef reduce, const O& options) const;
   Tensor softmax(Int dim = -1, Dtype dtype = {}) const;
@@ -607,7 +607,7 @@ requires(sizeof...(N) > 1) Tensor tile(N... dims) const;
   Tensor dist(const Tensor& y, Float p = 2.0) const;
   template <std::same_as<PdistOptions> O = PdistOptions>
   Tensor dist(const Tensor& y, const O& options) const;
-  Tensor multinomial(Int num_samples, bool replacement = false) const;
+  Tensor multinomial(Int num_samples, Bool replacement = false) const;
   template <std::same_as<MultinomialOptions> O = MultinomialOptions>
   Tensor multinomial(Int num_samples, const O& options) const;
   Tensor uniform_(Float from = 0.0, Float to = 1.0) const;

@@ -21,6 +21,10 @@ inline void expect_rate(const Object& optimizer, double lr) {
     fail(joined({optimizer.type_name(), ": lr is ", number_text(lr), ", expected at least 0"}));
   }
 }
+[[noreturn]] inline void fail_of_tensor_option(const std::string& name) {
+  fail(joined({"the option '", name, "' of a parameter group is given as a tensor, expected a ",
+               "number, a list or a text: of one element tensor.item<double>()"}));
+}
 }  // namespace detail
 namespace optim {
 
@@ -78,15 +82,22 @@ class ParamGroup::Option {
   operator T() const { return group_.option<T>(name_); }
   template <typename T>
   void operator=(const T& value) && {
-    if constexpr (std::is_arithmetic_v<T>) {
-      if (name_ == "lr") detail::expect_rate(group_.optimizer_, double(value));
+    if constexpr (std::is_base_of_v<Tensor, T>) {
+      detail::fail_of_tensor_option(name_);
+    } else {
+      if constexpr (std::is_arithmetic_v<T>) {
+        if (name_ == "lr") detail::expect_rate(group_.optimizer_, double(value));
+      }
+      group_.set_option(name_, value);
     }
-    group_.set_option(name_, value);
   }
   void operator=(std::initializer_list<double> values) && {
     group_.set_option(name_, std::vector<double>(values));
   }
-  void operator*=(double factor) && { std::move(*this) = factor * group_.option<double>(name_); }
+  void operator*=(double x) && { std::move(*this) = double(*this) * x; }
+  void operator/=(double x) && { std::move(*this) = double(*this) / x; }
+  void operator+=(double x) && { std::move(*this) = double(*this) + x; }
+  void operator-=(double x) && { std::move(*this) = double(*this) - x; }
 
  private:
   ParamGroup group_;
@@ -99,7 +110,9 @@ class GroupOption {
  public:
   template <typename T>
   GroupOption(std::string name, const T& value) : name_(std::move(name)) {
-    if constexpr (std::is_convertible_v<const T&, std::string>) {
+    if constexpr (std::is_base_of_v<Tensor, T>) {
+      detail::fail_of_tensor_option(name_);
+    } else if constexpr (std::is_convertible_v<const T&, std::string>) {
       text_ = value;
       kept_ = Kept::text;
     } else if constexpr (!std::is_arithmetic_v<T> && std::is_convertible_v<const T&, Floats>) {

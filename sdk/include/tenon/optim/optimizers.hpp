@@ -32,7 +32,7 @@ class SGD : public Optimizer {
   SGD() = default;
   explicit SGD(const Params& params, const SGDOptions& options = {}) : Optimizer(params.made("SGD", {params.first(), options.lr, options.momentum, options.dampening, options.weight_decay, options.nesterov, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit SGD(const Params& params, const P& lr, Float momentum = 0.0, Float dampening = 0.0, Float weight_decay = 0.0, Bool nesterov = false, Bool maximize = false) : Optimizer(params.made("SGD", {params.first(), Float(lr), momentum, dampening, weight_decay, bool(nesterov), bool(maximize)})) {}
+  explicit SGD(const Params& params, const P& lr, Float momentum = 0.0, Float dampening = 0.0, Float weight_decay = 0.0, Bool nesterov = false, Bool maximize = false) : Optimizer(params.made("SGD", {params.first(), Float(lr), momentum, dampening, weight_decay, nesterov, maximize})) {}
 };
 // Adam (Kingma & Ba, arXiv:1412.6980, algorithm 1), with weight_decay * p added to the gradient.
 // amsgrad: with the greatest of all averages of squares until now (Reddi et al., arXiv:1904.09237).
@@ -51,7 +51,7 @@ class Adam : public Optimizer {
   Adam() = default;
   explicit Adam(const Params& params, const AdamOptions& options = {}) : Optimizer(params.made("Adam", {params.first(), options.lr, options.betas, options.eps, options.weight_decay, options.amsgrad, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit Adam(const Params& params, const P& lr, Floats betas = {0.9, 0.999}, Float eps = 1e-08, Float weight_decay = 0.0, Bool amsgrad = false, Bool maximize = false) : Optimizer(params.made("Adam", {params.first(), Float(lr), betas, eps, weight_decay, bool(amsgrad), bool(maximize)})) {}
+  explicit Adam(const Params& params, const P& lr, Floats betas = {0.9, 0.999}, Float eps = 1e-08, Float weight_decay = 0.0, Bool amsgrad = false, Bool maximize = false) : Optimizer(params.made("Adam", {params.first(), Float(lr), betas, eps, weight_decay, amsgrad, maximize})) {}
 };
 // Adam with weight decay beside the gradient (Loshchilov & Hutter, arXiv:1711.05101): p shrinks by
 // the factor 1 - lr * weight_decay.
@@ -69,7 +69,7 @@ class AdamW : public Optimizer {
   AdamW() = default;
   explicit AdamW(const Params& params, const AdamWOptions& options = {}) : Optimizer(params.made("AdamW", {params.first(), options.lr, options.betas, options.eps, options.weight_decay, options.amsgrad, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit AdamW(const Params& params, const P& lr, Floats betas = {0.9, 0.999}, Float eps = 1e-08, Float weight_decay = 0.01, Bool amsgrad = false, Bool maximize = false) : Optimizer(params.made("AdamW", {params.first(), Float(lr), betas, eps, weight_decay, bool(amsgrad), bool(maximize)})) {}
+  explicit AdamW(const Params& params, const P& lr, Floats betas = {0.9, 0.999}, Float eps = 1e-08, Float weight_decay = 0.01, Bool amsgrad = false, Bool maximize = false) : Optimizer(params.made("AdamW", {params.first(), Float(lr), betas, eps, weight_decay, amsgrad, maximize})) {}
 };
 // Adagrad (Duchi et al., JMLR 12, 2011): sum += g * g; p -= lr / (1 + (step - 1) * lr_decay) * g /
 // (sqrt(sum) + eps). Of a row-sparse gradient the rows that it has alone change. maximize: with -g.
@@ -87,7 +87,7 @@ class Adagrad : public Optimizer {
   Adagrad() = default;
   explicit Adagrad(const Params& params, const AdagradOptions& options = {}) : Optimizer(params.made("Adagrad", {params.first(), options.lr, options.lr_decay, options.weight_decay, options.initial_accumulator_value, options.eps, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit Adagrad(const Params& params, const P& lr, Float lr_decay = 0.0, Float weight_decay = 0.0, Float initial_accumulator_value = 0.0, Float eps = 1e-10, Bool maximize = false) : Optimizer(params.made("Adagrad", {params.first(), Float(lr), lr_decay, weight_decay, initial_accumulator_value, eps, bool(maximize)})) {}
+  explicit Adagrad(const Params& params, const P& lr, Float lr_decay = 0.0, Float weight_decay = 0.0, Float initial_accumulator_value = 0.0, Float eps = 1e-10, Bool maximize = false) : Optimizer(params.made("Adagrad", {params.first(), Float(lr), lr_decay, weight_decay, initial_accumulator_value, eps, maximize})) {}
 };
 // Adam (Kingma & Ba, arXiv:1412.6980) for row-sparse gradients (PyTorch's SparseAdam): of
 // parameters and averages the rows alone change that a gradient has. maximize: with the negated
@@ -104,7 +104,7 @@ class SparseAdam : public Optimizer {
   SparseAdam() = default;
   explicit SparseAdam(const Params& params, const SparseAdamOptions& options = {}) : Optimizer(params.made("SparseAdam", {params.first(), options.lr, options.betas, options.eps, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit SparseAdam(const Params& params, const P& lr, Floats betas = {0.9, 0.999}, Float eps = 1e-08, Bool maximize = false) : Optimizer(params.made("SparseAdam", {params.first(), Float(lr), betas, eps, bool(maximize)})) {}
+  explicit SparseAdam(const Params& params, const P& lr, Floats betas = {0.9, 0.999}, Float eps = 1e-08, Bool maximize = false) : Optimizer(params.made("SparseAdam", {params.first(), Float(lr), betas, eps, maximize})) {}
 };
 // RMSprop (Tieleman & Hinton, 2012, as PyTorch has it): s = alpha * s + (1 - alpha) * g * g; p -=
 // lr * g / (sqrt(s) + eps), where g has weight_decay * p added. centered: s without the square of
@@ -125,7 +125,7 @@ class RMSprop : public Optimizer {
   RMSprop() = default;
   explicit RMSprop(const Params& params, const RMSpropOptions& options = {}) : Optimizer(params.made("RMSprop", {params.first(), options.lr, options.alpha, options.eps, options.weight_decay, options.momentum, options.centered, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit RMSprop(const Params& params, const P& lr, Float alpha = 0.99, Float eps = 1e-08, Float weight_decay = 0.0, Float momentum = 0.0, Bool centered = false, Bool maximize = false) : Optimizer(params.made("RMSprop", {params.first(), Float(lr), alpha, eps, weight_decay, momentum, bool(centered), bool(maximize)})) {}
+  explicit RMSprop(const Params& params, const P& lr, Float alpha = 0.99, Float eps = 1e-08, Float weight_decay = 0.0, Float momentum = 0.0, Bool centered = false, Bool maximize = false) : Optimizer(params.made("RMSprop", {params.first(), Float(lr), alpha, eps, weight_decay, momentum, centered, maximize})) {}
 };
 // Adadelta (Zeiler, arXiv:1212.5701): steps of the size of the steps before, over the root of the
 // average of the squares of g, which has weight_decay * p added. maximize: with -g.
@@ -142,7 +142,7 @@ class Adadelta : public Optimizer {
   Adadelta() = default;
   explicit Adadelta(const Params& params, const AdadeltaOptions& options = {}) : Optimizer(params.made("Adadelta", {params.first(), options.lr, options.rho, options.eps, options.weight_decay, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit Adadelta(const Params& params, const P& lr, Float rho = 0.9, Float eps = 1e-06, Float weight_decay = 0.0, Bool maximize = false) : Optimizer(params.made("Adadelta", {params.first(), Float(lr), rho, eps, weight_decay, bool(maximize)})) {}
+  explicit Adadelta(const Params& params, const P& lr, Float rho = 0.9, Float eps = 1e-06, Float weight_decay = 0.0, Bool maximize = false) : Optimizer(params.made("Adadelta", {params.first(), Float(lr), rho, eps, weight_decay, maximize})) {}
 };
 // Adamax (Kingma & Ba, arXiv:1412.6980, algorithm 2): Adam with a fading maximum of |g| in the
 // place of the root of the squares. weight_decay * p is added to g. maximize: with -g.
@@ -159,7 +159,7 @@ class Adamax : public Optimizer {
   Adamax() = default;
   explicit Adamax(const Params& params, const AdamaxOptions& options = {}) : Optimizer(params.made("Adamax", {params.first(), options.lr, options.betas, options.eps, options.weight_decay, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit Adamax(const Params& params, const P& lr, Floats betas = {0.9, 0.999}, Float eps = 1e-08, Float weight_decay = 0.0, Bool maximize = false) : Optimizer(params.made("Adamax", {params.first(), Float(lr), betas, eps, weight_decay, bool(maximize)})) {}
+  explicit Adamax(const Params& params, const P& lr, Floats betas = {0.9, 0.999}, Float eps = 1e-08, Float weight_decay = 0.0, Bool maximize = false) : Optimizer(params.made("Adamax", {params.first(), Float(lr), betas, eps, weight_decay, maximize})) {}
 };
 // NAdam (Dozat, 2016): Adam with Nesterov's momentum, which grows from beta1 / 2 to beta1 the
 // faster the greater momentum_decay is. weight_decay * p is added to the gradient, or
@@ -179,7 +179,7 @@ class NAdam : public Optimizer {
   NAdam() = default;
   explicit NAdam(const Params& params, const NAdamOptions& options = {}) : Optimizer(params.made("NAdam", {params.first(), options.lr, options.betas, options.eps, options.weight_decay, options.momentum_decay, options.decoupled_weight_decay, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit NAdam(const Params& params, const P& lr, Floats betas = {0.9, 0.999}, Float eps = 1e-08, Float weight_decay = 0.0, Float momentum_decay = 0.004, Bool decoupled_weight_decay = false, Bool maximize = false) : Optimizer(params.made("NAdam", {params.first(), Float(lr), betas, eps, weight_decay, momentum_decay, bool(decoupled_weight_decay), bool(maximize)})) {}
+  explicit NAdam(const Params& params, const P& lr, Floats betas = {0.9, 0.999}, Float eps = 1e-08, Float weight_decay = 0.0, Float momentum_decay = 0.004, Bool decoupled_weight_decay = false, Bool maximize = false) : Optimizer(params.made("NAdam", {params.first(), Float(lr), betas, eps, weight_decay, momentum_decay, decoupled_weight_decay, maximize})) {}
 };
 // RAdam (Liu et al., arXiv:1908.03265): Adam whose rate is rectified while the squares are few, and
 // which goes by the average alone in the first steps. weight_decay * p is added to the gradient, or
@@ -198,7 +198,7 @@ class RAdam : public Optimizer {
   RAdam() = default;
   explicit RAdam(const Params& params, const RAdamOptions& options = {}) : Optimizer(params.made("RAdam", {params.first(), options.lr, options.betas, options.eps, options.weight_decay, options.decoupled_weight_decay, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit RAdam(const Params& params, const P& lr, Floats betas = {0.9, 0.999}, Float eps = 1e-08, Float weight_decay = 0.0, Bool decoupled_weight_decay = false, Bool maximize = false) : Optimizer(params.made("RAdam", {params.first(), Float(lr), betas, eps, weight_decay, bool(decoupled_weight_decay), bool(maximize)})) {}
+  explicit RAdam(const Params& params, const P& lr, Floats betas = {0.9, 0.999}, Float eps = 1e-08, Float weight_decay = 0.0, Bool decoupled_weight_decay = false, Bool maximize = false) : Optimizer(params.made("RAdam", {params.first(), Float(lr), betas, eps, weight_decay, decoupled_weight_decay, maximize})) {}
 };
 // LAMB (You et al., arXiv:1904.00962, algorithm 2): u = Adam's step of rate 1 + weight_decay * p; p
 // -= lr * |p| / |u| * u, by the norms of each parameter. maximize: with -g.
@@ -215,7 +215,7 @@ class LAMB : public Optimizer {
   LAMB() = default;
   explicit LAMB(const Params& params, const LAMBOptions& options = {}) : Optimizer(params.made("LAMB", {params.first(), options.lr, options.betas, options.eps, options.weight_decay, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit LAMB(const Params& params, const P& lr, Floats betas = {0.9, 0.999}, Float eps = 1e-06, Float weight_decay = 0.0, Bool maximize = false) : Optimizer(params.made("LAMB", {params.first(), Float(lr), betas, eps, weight_decay, bool(maximize)})) {}
+  explicit LAMB(const Params& params, const P& lr, Floats betas = {0.9, 0.999}, Float eps = 1e-06, Float weight_decay = 0.0, Bool maximize = false) : Optimizer(params.made("LAMB", {params.first(), Float(lr), betas, eps, weight_decay, maximize})) {}
 };
 // Lion (Chen et al., arXiv:2302.06675): p -= lr * (sign(beta1 * m + (1 - beta1) * g) + weight_decay
 // * p); m = beta2 * m + (1 - beta2) * g. maximize: with -g.
@@ -231,7 +231,7 @@ class Lion : public Optimizer {
   Lion() = default;
   explicit Lion(const Params& params, const LionOptions& options = {}) : Optimizer(params.made("Lion", {params.first(), options.lr, options.betas, options.weight_decay, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit Lion(const Params& params, const P& lr, Floats betas = {0.9, 0.99}, Float weight_decay = 0.0, Bool maximize = false) : Optimizer(params.made("Lion", {params.first(), Float(lr), betas, weight_decay, bool(maximize)})) {}
+  explicit Lion(const Params& params, const P& lr, Floats betas = {0.9, 0.99}, Float weight_decay = 0.0, Bool maximize = false) : Optimizer(params.made("Lion", {params.first(), Float(lr), betas, weight_decay, maximize})) {}
 };
 // Adafactor (Shazeer & Stern, arXiv:1804.04235, as PyTorch has it): g over the root of the average
 // of its squares, of which matrices keep those of rows and columns; no step is greater than d times
@@ -251,7 +251,7 @@ class Adafactor : public Optimizer {
   Adafactor() = default;
   explicit Adafactor(const Params& params, const AdafactorOptions& options = {}) : Optimizer(params.made("Adafactor", {params.first(), options.lr, options.beta2_decay, options.eps, options.d, options.weight_decay, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit Adafactor(const Params& params, const P& lr, Float beta2_decay = -0.8, Floats eps = {0.0, 0.001}, Float d = 1.0, Float weight_decay = 0.0, Bool maximize = false) : Optimizer(params.made("Adafactor", {params.first(), Float(lr), beta2_decay, eps, d, weight_decay, bool(maximize)})) {}
+  explicit Adafactor(const Params& params, const P& lr, Float beta2_decay = -0.8, Floats eps = {0.0, 0.001}, Float d = 1.0, Float weight_decay = 0.0, Bool maximize = false) : Optimizer(params.made("Adafactor", {params.first(), Float(lr), beta2_decay, eps, d, weight_decay, maximize})) {}
 };
 // L-BFGS (Nocedal & Wright, Numerical Optimization, algorithm 7.5, as PyTorch has it): a step takes
 // a closure that computes loss and gradients, and calls it up to max_eval times (None: max_iter * 5
@@ -274,7 +274,7 @@ class LBFGS : public Optimizer {
   LBFGS() = default;
   explicit LBFGS(const Params& params, const LBFGSOptions& options = {}) : Optimizer(params.made("LBFGS", {params.first(), options.lr, options.max_iter, options.max_eval, options.tolerance_grad, options.tolerance_change, options.history_size, options.line_search_fn, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit LBFGS(const Params& params, const P& lr, Int max_iter = 20, std::optional<Int> max_eval = {}, Float tolerance_grad = 1e-07, Float tolerance_change = 1e-09, Int history_size = 100, std::optional<std::string> line_search_fn = {}, Bool maximize = false) : Optimizer(params.made("LBFGS", {params.first(), Float(lr), max_iter, max_eval, tolerance_grad, tolerance_change, history_size, line_search_fn, bool(maximize)})) {}
+  explicit LBFGS(const Params& params, const P& lr, Int max_iter = 20, std::optional<Int> max_eval = {}, Float tolerance_grad = 1e-07, Float tolerance_change = 1e-09, Int history_size = 100, std::optional<std::string> line_search_fn = {}, Bool maximize = false) : Optimizer(params.made("LBFGS", {params.first(), Float(lr), max_iter, max_eval, tolerance_grad, tolerance_change, history_size, line_search_fn, maximize})) {}
 };
 // Muon (Keller Jordan, 2024, as PyTorch has it): matrices move by their averaged gradient made
 // nearly orthogonal, in ns_steps iterations of Newton and Schulz, which are of the parameter's
@@ -297,7 +297,7 @@ class Muon : public Optimizer {
   Muon() = default;
   explicit Muon(const Params& params, const MuonOptions& options = {}) : Optimizer(params.made("Muon", {params.first(), options.lr, options.weight_decay, options.momentum, options.nesterov, options.ns_coefficients, options.eps, options.ns_steps, options.adjust_lr_fn})) {}
   template <detail::Placed<Float> P>
-  explicit Muon(const Params& params, const P& lr, Float weight_decay = 0.1, Float momentum = 0.95, Bool nesterov = true, Floats ns_coefficients = {3.4445, -4.775, 2.0315}, Float eps = 1e-07, Int ns_steps = 5, TextRef adjust_lr_fn = "original") : Optimizer(params.made("Muon", {params.first(), Float(lr), weight_decay, momentum, bool(nesterov), ns_coefficients, eps, ns_steps, adjust_lr_fn})) {}
+  explicit Muon(const Params& params, const P& lr, Float weight_decay = 0.1, Float momentum = 0.95, Bool nesterov = true, Floats ns_coefficients = {3.4445, -4.775, 2.0315}, Float eps = 1e-07, Int ns_steps = 5, TextRef adjust_lr_fn = "original") : Optimizer(params.made("Muon", {params.first(), Float(lr), weight_decay, momentum, nesterov, ns_coefficients, eps, ns_steps, adjust_lr_fn})) {}
 };
 // Rprop (Riedmiller & Braun, 1993, as PyTorch has it), for gradients of all the data: each element
 // goes against the sign of g by a step of its own, at first lr, which is multiplied with etas[1]
@@ -315,7 +315,7 @@ class Rprop : public Optimizer {
   Rprop() = default;
   explicit Rprop(const Params& params, const RpropOptions& options = {}) : Optimizer(params.made("Rprop", {params.first(), options.lr, options.etas, options.step_sizes, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit Rprop(const Params& params, const P& lr, Floats etas = {0.5, 1.2}, Floats step_sizes = {1e-06, 50.0}, Bool maximize = false) : Optimizer(params.made("Rprop", {params.first(), Float(lr), etas, step_sizes, bool(maximize)})) {}
+  explicit Rprop(const Params& params, const P& lr, Floats etas = {0.5, 1.2}, Floats step_sizes = {1e-06, 50.0}, Bool maximize = false) : Optimizer(params.made("Rprop", {params.first(), Float(lr), etas, step_sizes, maximize})) {}
 };
 // Averaged SGD (Polyak & Juditsky, 1992, as PyTorch has it): p shrinks by 1 - lambd * eta and goes
 // by -eta * g, where g has weight_decay * p added; eta, at first lr, is lr / (1 + lambd * lr *
@@ -334,7 +334,7 @@ class ASGD : public Optimizer {
   ASGD() = default;
   explicit ASGD(const Params& params, const ASGDOptions& options = {}) : Optimizer(params.made("ASGD", {params.first(), options.lr, options.lambd, options.alpha, options.t0, options.weight_decay, options.maximize})) {}
   template <detail::Placed<Float> P>
-  explicit ASGD(const Params& params, const P& lr, Float lambd = 0.0001, Float alpha = 0.75, Float t0 = 1000000.0, Float weight_decay = 0.0, Bool maximize = false) : Optimizer(params.made("ASGD", {params.first(), Float(lr), lambd, alpha, t0, weight_decay, bool(maximize)})) {}
+  explicit ASGD(const Params& params, const P& lr, Float lambd = 0.0001, Float alpha = 0.75, Float t0 = 1000000.0, Float weight_decay = 0.0, Bool maximize = false) : Optimizer(params.made("ASGD", {params.first(), Float(lr), lambd, alpha, t0, weight_decay, maximize})) {}
 };
 
 }  // namespace optim

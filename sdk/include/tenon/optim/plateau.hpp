@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <utility>
 
 #include "tenon/optim/schedule.hpp"
 #include "tenon/optim/scheduler.hpp"
+#include "tenon/optim/schedulers.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
@@ -25,8 +27,8 @@ struct ReduceLROnPlateauOptions {
   Float threshold = 1e-4;              // how much better counts
   std::string threshold_mode = "rel";  // a part of the best value, or "abs": of its own
   Int cooldown = 0;                    // calls after a smaller rate in which nothing is counted
-  Float min_lr = 0.0;
-  Float eps = 1e-8;  // rates that would change by no more stay
+  KeptFloats min_lr = 0.0;             // of all groups, or of each
+  Float eps = 1e-8;                    // rates that would change by no more stay
 };
 
 // Makes the rates of all groups smaller when a number has not become better for a while. Changes an
@@ -45,10 +47,25 @@ class ReduceLROnPlateau {
     detail::schedule_at_least(name, "patience", 0, options_.patience);
     detail::schedule_at_least(name, "cooldown", 0, options_.cooldown);
     detail::schedule_number(name, "threshold", options_.threshold);
-    detail::schedule_number(name, "min_lr", options_.min_lr);
+    detail::expect_of_groups(name, "min_lr", options_.min_lr, optimizer_);
+    for (const double rate : options_.min_lr) detail::schedule_number(name, "min_lr", rate);
     detail::schedule_number(name, "eps", options_.eps);
     best_ = options_.mode == "min" ? INFINITY : -INFINITY;
   }
+
+  // The options by their places, in PyTorch's order.
+  template <std::convertible_to<std::string> Mode>
+  ReduceLROnPlateau(Optimizer optimizer, const Mode& mode, Float factor = 0.1, Int patience = 10,
+                    Float threshold = 1e-4, std::string threshold_mode = "rel", Int cooldown = 0,
+                    const Floats& min_lr = 0.0, Float eps = 1e-8)
+      : ReduceLROnPlateau(std::move(optimizer), {.mode = mode,
+                                                 .factor = factor,
+                                                 .patience = patience,
+                                                 .threshold = threshold,
+                                                 .threshold_mode = std::move(threshold_mode),
+                                                 .cooldown = cooldown,
+                                                 .min_lr = min_lr,
+                                                 .eps = eps}) {}
 
   // Tells it the number, which decides the rates of what follows. NaN is no better than any.
   void step(double metric) {
@@ -74,6 +91,7 @@ class ReduceLROnPlateau {
 
   double best() const { return best_; }
   int64_t current() const { return step_; }  // how often it was told
+  int64_t last_epoch() const { return step_; }
   // The rate of each group as it is now.
   std::vector<double> get_last_lr() const { return detail::rates_of(optimizer_); }
 
@@ -121,7 +139,7 @@ class ReduceLROnPlateau {
   void reduce() {
     for (uint32_t i = 0; i < optimizer_.n_groups(); ++i) {
       const auto old = optimizer_.group_option<double>(i, "lr");
-      const double rate = std::max(old * options_.factor, double(options_.min_lr));
+      const double rate = std::max(old * options_.factor, detail::of_group(options_.min_lr, i));
       if (old - rate > options_.eps) optimizer_.set_group_option(i, "lr", rate);
     }
   }

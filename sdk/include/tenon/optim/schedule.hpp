@@ -72,14 +72,15 @@ class Schedule {
   template <typename F>
   requires std::is_invocable_r_v<double, const F&, int64_t, double> Schedule(F rate)
       : function_(new Of<F>(std::move(rate))) {}
-  Schedule(const Schedule& other) noexcept : function_(other.function_), goes_on_(other.goes_on_) {
+  Schedule(const Schedule& other) noexcept
+      : function_(other.function_), goes_on_until_(other.goes_on_until_) {
     if (function_) __atomic_fetch_add(&function_->refs, 1, __ATOMIC_RELAXED);
   }
   Schedule(Schedule&& other) noexcept
-      : function_(std::exchange(other.function_, nullptr)), goes_on_(other.goes_on_) {}
+      : function_(std::exchange(other.function_, nullptr)), goes_on_until_(other.goes_on_until_) {}
   Schedule& operator=(Schedule other) noexcept {
     std::swap(function_, other.function_);
-    std::swap(goes_on_, other.goes_on_);
+    std::swap(goes_on_until_, other.goes_on_until_);
     return *this;
   }
   ~Schedule() {
@@ -102,14 +103,14 @@ class Schedule {
     return function_ ? function_->momentum(step) : std::nullopt;
   }
 
-  // Of a schedule whose rates are linear in the optimizer's own: a Scheduler goes on from the rate
-  // that it finds, which something else may have changed, as PyTorch's schedulers of factors do.
-  // Others give each step the rate that it has, whatever was there.
-  Schedule going_on() && {
-    goes_on_ = true;
+  // Of a schedule whose rates are linear in the optimizer's own: from the steps before `until` a
+  // Scheduler goes on from the rate that it finds, which something else may have changed, as PyTorch's
+  // schedulers of factors do. Others give each step the rate that it has, whatever was there.
+  Schedule going_on(int64_t until = INT64_MAX) && {
+    goes_on_until_ = until;
     return std::move(*this);
   }
-  bool goes_on() const { return goes_on_; }
+  bool goes_on(int64_t step) const { return step < goes_on_until_; }
 
  private:
   struct Function {
@@ -135,7 +136,7 @@ class Schedule {
   // Counted by hand: a std::shared_ptr of each function below takes compilers a tenth of the time
   // of tenon.hpp.
   Function* function_ = nullptr;
-  bool goes_on_ = false;
+  int64_t goes_on_until_ = 0;
 };
 
 // lr * factor(step), for a function double(int64_t step).

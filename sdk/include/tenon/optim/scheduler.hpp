@@ -4,7 +4,9 @@
 //   ... optimizer.step();  scheduler.step();
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,10 +58,10 @@ inline uint64_t versions_of(const optim::Optimizer& optimizer) {
 
 namespace optim {
 
-// Sets the rates of an optimizer's groups, each by a rate of its own, which leads to the rate that
-// the group had when it was first seen, or that something else set since (Schedule::going_on), and the
-// momentum of all groups where the schedule has one: the first of the option betas, or the option
-// momentum. Making one sets those of step 0. Changes an object, so one thread at a time.
+// Sets the rates of an optimizer's groups, by one schedule of all or by one of each. A rate leads from
+// the one that the group had when it was first seen, or goes on from what something else set since
+// (Schedule::going_on). Where a schedule has a momentum, it is set, too: the first of the option betas,
+// or the option momentum. Making one sets those of step 0. Changes an object, so one thread at a time.
 class Scheduler {
  public:
   // An Error where the schedule has a momentum and the optimizer neither that nor betas.
@@ -72,8 +74,14 @@ class Scheduler {
                          "beta1 where the schedule's cycle_momentum is set"}));
   }
   Scheduler(Optimizer optimizer, Schedule schedule)
-      : optimizer_(std::move(optimizer)), schedule_(std::move(schedule)) {
-    expect_momentum(optimizer_, schedule_);
+      : Scheduler(std::move(optimizer), std::vector<Schedule>(1, std::move(schedule))) {}
+  // One schedule for each group, or one for all. (A template, so that {} is a schedule.)
+  template <std::same_as<Schedule> S>
+  Scheduler(Optimizer optimizer, std::vector<S> schedules)
+      : optimizer_(std::move(optimizer)),
+        schedules_(std::move(schedules)),
+        base_lrs_(detail::rates_of(optimizer_)) {
+    for (const Schedule& schedule : schedules_) expect_momentum(optimizer_, schedule);
     has_betas_ = has_option(optimizer_, "betas");
     versions_ = detail::versions_of(optimizer_);
     go_to(0);
@@ -89,78 +97,118 @@ class Scheduler {
                   "Scheduler: step() before the optimizer's first step, so the first rate of the "
                   "schedule is passed over; expected optimizer.step(), then scheduler.step()");
     }
-    if (schedule_.goes_on()) find_changed_rates();
-    go_to(step_ + 1);
+    const std::vector<double> now = detail::rates_of(optimizer_);
+    expect_schedules();
+    std::vector<double> rates;
+    for (size_t i = 0; i < now.size(); ++i) {
+      if (i == base_lrs_.size()) base_lrs_.push_back(base_of(i, now[i]));
+      rates.push_back(rate_after(i, now[i]));
+    }
+    set(step_ + 1, rates);
   }
-  // The rates of this step: to go on where a saved training was. An Error where a rate, which a
-  // function of one's own may give, is negative or not finite.
+  // The rates of this step, from the first ones: to go on where a saved training was. An Error where a
+  // rate, which a function of one's own may give, is negative or not finite.
   void go_to(int64_t step) {
-    for (uint32_t i = uint32_t(own_.size()); i < optimizer_.n_groups(); ++i) {
-      own_.push_back(optimizer_.group_option<double>(i, "lr"));
-    }
-    for (uint32_t i = 0; i < own_.size(); ++i) {
-      const double rate = schedule_.at(step, own_[i]);
-      if (!(rate >= 0 && std::isfinite(rate))) {
-        fail(detail::joined({"Scheduler: the rate of step ", std::to_string(step), " is ",
-                             detail::number_text(rate),
-                             ", expected a finite number of at least 0"}));
-      }
-      optimizer_.set_group_option(i, "lr", rate);
-    }
-    last_ = detail::rates_of(optimizer_);
-    if (const std::optional<double> momentum = schedule_.momentum_at(step)) set_momentum(*momentum);
-    step_ = step;
+    const std::vector<double> now = detail::rates_of(optimizer_);
+    expect_schedules();
+    for (size_t i = base_lrs_.size(); i < now.size(); ++i) base_lrs_.push_back(now[i]);
+    std::vector<double> rates;
+    for (size_t i = 0; i < now.size(); ++i) rates.push_back(schedule(i).at(step, base_lrs_[i]));
+    set(step, rates);
   }
+  // The number of the step, under both names.
   int64_t current() const { return step_; }
+  int64_t last_epoch() const { return step_; }
   const Optimizer& optimizer() const { return optimizer_; }
-  const Schedule& schedule() const { return schedule_; }
-  // The own rates of the groups, to which the schedule is applied.
-  const std::vector<double>& base_lrs() const { return own_; }
+  // One for all groups, or one for each; and that of a group.
+  const std::vector<Schedule>& schedules() const { return schedules_; }
+  const Schedule& schedule(size_t group = 0) const {
+    return schedules_.size() == 1 ? schedules_[0] : schedules_.at(group);
+  }
+  // The rates that the groups had when they were first seen, from which the schedule leads.
+  const std::vector<double>& base_lrs() const { return base_lrs_; }
   // Whether it set this rate, and the group had another one before.
   bool changed_to(size_t group, double rate) const {
-    return group < last_.size() && last_[group] == rate && own_[group] != rate;
+    return group < base_lrs_.size() && base_lrs_[group] != rate &&
+           schedule(group).at(step_, base_lrs_[group]) == rate;
   }
   // The rate of each group as it is now.
   std::vector<double> get_last_lr() const { return detail::rates_of(optimizer_); }
 
-  // The step, and the own rates of the groups: an optimizer whose state was loaded has the rates of
-  // a later step, from which a new Scheduler would go.
+  // The step, the first rates of the groups and those that they have: an optimizer whose state was
+  // loaded has the rates of a later step, from which a new Scheduler would go.
   NamedTensors state_dict() const {
     return {{"last_epoch", Tensor::from<int64_t>({step_}, Ints())},
-            {"base_lrs", Tensor::from(own_)}};
+            {"base_lrs", Tensor::from(base_lrs_)},
+            {"last_lr", Tensor::from(get_last_lr())}};
   }
+  // Without last_lr the rates are those that the schedule has at the step.
   void load_state_dict(const NamedTensors& state) {
     const int64_t step =
         detail::schedule_entry("Scheduler", state, "last_epoch", 1).item<int64_t>();
-    const Tensor rates =
-        detail::schedule_entry("Scheduler", state, "base_lrs", int64_t(optimizer_.n_groups()));
-    std::vector<double> own = rates.to_vector<double>();
-    for (const double rate : own)
-      detail::schedule_number("Scheduler: 'base_lrs' of the state", "a rate", rate);
-    const std::vector<double> before = std::exchange(own_, std::move(own));
+    const std::vector<double> before = std::exchange(base_lrs_, rates_in(state, "base_lrs"));
     try {
+      const std::vector<double> last =
+          state.contains("last_lr") ? rates_in(state, "last_lr") : std::vector<double>();
       go_to(step);
+      if (!last.empty()) set(step, last);
     } catch (...) {
-      own_ = before;
+      base_lrs_ = before;
       throw;
     }
   }
 
  private:
-  // The own rates that give, at this step, the rates that are there.
-  void find_changed_rates() {
-    const std::vector<double> now = detail::rates_of(optimizer_);
-    for (size_t i = 0; i < now.size(); ++i) {
-      const bool is_new = i >= own_.size();
-      if (!is_new && now[i] == last_[i]) continue;
-      const double least = schedule_.at(step_, 0), slope = schedule_.at(step_, 1) - least;
-      const double own = slope != 0 ? (now[i] - least) / slope : is_new ? now[i] : own_[i];
-      if (is_new) {
-        own_.push_back(own);
-      } else {
-        own_[i] = own;
-      }
+  // ---- Of group i, whose rate is `now`
+  // What leads to that rate, where the schedule goes on; else the rate itself.
+  double base_of(size_t i, double now) const {
+    const auto [least, slope] = line_at(i, step_);
+    return schedule(i).goes_on(step_) && slope != 0 ? (now - least) / slope : now;
+  }
+  // The rate of the next step. Behind a step that has the same rate whatever the first one was, the
+  // schedule goes from the first one again.
+  double rate_after(size_t i, double now) const {
+    const double base = base_lrs_[i], next = schedule(i).at(step_ + 1, base);
+    if (!schedule(i).goes_on(step_)) return next;
+    const double planned = schedule(i).at(step_, base);
+    if (now == planned) return next;
+    const auto [least, slope] = line_at(i, step_);
+    if (slope == 0) return next + (now - planned);
+    const auto [next_least, next_slope] = line_at(i, step_ + 1);
+    return next_least + next_slope * ((now - least) / slope);
+  }
+  // The rate from 0, and how much higher it is for each 1 of the first rate.
+  std::pair<double, double> line_at(size_t i, int64_t step) const {
+    const double least = schedule(i).at(step, 0);
+    return {least, schedule(i).at(step, 1) - least};
+  }
+
+  void expect_schedules() const {
+    const size_t n = schedules_.size(), groups = optimizer_.n_groups();
+    if (n == 1 || n == groups) return;
+    fail(detail::joined({"Scheduler: there are ", std::to_string(n), " schedules for ",
+                         std::to_string(groups),
+                         " parameter groups, expected one for each group or one for all"}));
+  }
+  void set(int64_t step, const std::vector<double>& rates) {
+    for (const double rate : rates) {
+      if (rate >= 0 && std::isfinite(rate)) continue;
+      fail(detail::joined({"Scheduler: the rate of step ", std::to_string(step), " is ",
+                           detail::number_text(rate), ", expected a finite number of at least 0"}));
     }
+    for (uint32_t i = 0; i < rates.size(); ++i) {
+      optimizer_.set_group_option(i, "lr", rates[i]);
+      if (const auto momentum = schedule(i).momentum_at(step)) set_momentum(i, *momentum);
+    }
+    step_ = step;
+  }
+  std::vector<double> rates_in(const NamedTensors& state, const char* name) const {
+    std::vector<double> rates =
+        detail::schedule_entry("Scheduler", state, name, int64_t(optimizer_.n_groups()))
+            .to_vector<double>();
+    const std::string where = detail::joined({"Scheduler: '", name, "' of the state"});
+    for (const double rate : rates) detail::schedule_number(where.c_str(), "a rate", rate);
+    return rates;
   }
   static bool has_option(const Optimizer& optimizer, const char* name) {
     tn_value value;
@@ -168,22 +216,16 @@ class Scheduler {
     ignore(absent);
     return !absent;
   }
-  void set_momentum(double momentum) const {
-    for (uint32_t i = 0; i < own_.size(); ++i) {
-      if (has_betas_) {
-        auto betas = optimizer_.group_option<std::vector<double>>(i, "betas");
-        betas.at(0) = momentum;
-        optimizer_.set_group_option(i, "betas", betas);
-      } else {
-        optimizer_.set_group_option(i, "momentum", momentum);
-      }
-    }
+  void set_momentum(uint32_t group, double momentum) const {
+    if (!has_betas_) return optimizer_.set_group_option(group, "momentum", momentum);
+    auto betas = optimizer_.group_option<std::vector<double>>(group, "betas");
+    betas.at(0) = momentum;
+    optimizer_.set_group_option(group, "betas", betas);
   }
 
   Optimizer optimizer_;
-  Schedule schedule_;
-  std::vector<double> own_;   // of the groups
-  std::vector<double> last_;  // what they were given
+  std::vector<Schedule> schedules_;  // one of all groups, or of each
+  std::vector<double> base_lrs_;     // of the groups
   int64_t step_ = 0;
   bool has_betas_ = false;
   bool is_first_ = true;   // no call of step() yet
@@ -194,20 +236,26 @@ class Scheduler {
 
 namespace detail {
 
-// One schedule of those that `joined` makes of the schedules of several schedulers, each of which set
-// the rates of the same optimizer when it was made: from the rates that were there before the first.
+// The schedules that `joined` makes of those of several schedulers, each of which set the rates of the
+// same optimizer when it was made: from the rates that were there before the first.
 template <typename Join>
 optim::Scheduler joined_schedulers(const char* name, const optim::Optimizer& optimizer,
                                    const std::vector<optim::Scheduler>& schedulers, Join join) {
-  std::vector<optim::Schedule> schedules;
-  for (const optim::Scheduler& scheduler : schedulers) {
-    if (scheduler.optimizer().get() != optimizer.get()) {
-      fail(joined({name, ": schedulers[", std::to_string(schedules.size()),
-                   "] is of another optimizer, expected all to be of one"}));
-    }
-    schedules.push_back(scheduler.schedule());
+  for (size_t i = 0; i < schedulers.size(); ++i) {
+    if (schedulers[i].optimizer().get() == optimizer.get()) continue;
+    fail(joined({name, ": schedulers[", std::to_string(i),
+                 "] is of another optimizer, expected all to be of one"}));
   }
-  optim::Schedule schedule = join(std::move(schedules));
+  size_t n = 1;  // schedules: one for all groups, where that is so of all schedulers
+  for (const optim::Scheduler& scheduler : schedulers)
+    n = std::max(n, scheduler.schedules().size());
+  std::vector<optim::Schedule> of_groups;
+  for (size_t group = 0; group < n; ++group) {
+    std::vector<optim::Schedule> schedules;
+    for (const optim::Scheduler& scheduler : schedulers)
+      schedules.push_back(scheduler.schedule(group));
+    of_groups.push_back(join(std::move(schedules)));
+  }
   for (uint32_t group = 0; group < optimizer.n_groups(); ++group) {
     // The one that was made first began with a rate that no other one set.
     for (const optim::Scheduler& first : schedulers) {
@@ -221,7 +269,7 @@ optim::Scheduler joined_schedulers(const char* name, const optim::Optimizer& opt
       break;
     }
   }
-  return {optimizer, std::move(schedule)};
+  return {optimizer, std::move(of_groups)};
 }
 
 }  // namespace detail

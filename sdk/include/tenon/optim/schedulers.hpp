@@ -6,6 +6,8 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,18 +18,85 @@
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
+namespace detail {
+
+// The number of a group, of a list that has one for all groups or one for each.
+inline double of_group(const Floats& list, uint32_t group) {
+  return list[list.size() == 1 ? 0 : group];
+}
+inline void expect_of_groups(const char* schedule, const char* argument, size_t n,
+                             const optim::Optimizer& optimizer) {
+  if (n == optimizer.n_groups()) return;
+  fail(joined({schedule, ": ", argument, " has ", std::to_string(n), n == 1 ? " value" : " values",
+               " and the optimizer ", std::to_string(optimizer.n_groups()),
+               " parameter groups, expected one value for each"}));
+}
+inline void expect_of_groups(const char* schedule, const char* argument, const Floats& list,
+                             const optim::Optimizer& optimizer) {
+  if (list.size() != 1) expect_of_groups(schedule, argument, list.size(), optimizer);
+}
+// The scheduler of the schedules that make(group) gives.
+template <typename Make>
+optim::Scheduler scheduler_of_groups(const optim::Optimizer& optimizer, bool same, Make make) {
+  std::vector<optim::Schedule> schedules;
+  const uint32_t n = same ? 1 : optimizer.n_groups();
+  for (uint32_t group = 0; group < n; ++group) schedules.push_back(make(group));
+  return {optimizer, std::move(schedules)};
+}
+
+// In braces, a function of each group: the schedule that is made of it.
+struct LambdaOf {
+  optim::Schedule schedule;
+  template <std::invocable<int64_t> F>
+  LambdaOf(F f) : schedule(optim::LambdaLR(std::move(f))) {}
+};
+struct MultiplicativeOf {
+  optim::Schedule schedule;
+  template <std::invocable<int64_t> F>
+  MultiplicativeOf(F f) : schedule(optim::MultiplicativeLR(std::move(f))) {}
+};
+template <typename Of>
+optim::Scheduler scheduler_of_functions(const char* name, const optim::Optimizer& optimizer,
+                                        const std::vector<Of>& list) {
+  expect_of_groups(name, "lr_lambda", list.size(), optimizer);
+  return scheduler_of_groups(optimizer, false,
+                             [&](uint32_t group) { return list[group].schedule; });
+}
+
+}  // namespace detail
+
 namespace optim {
 
 // Where all that follows the optimizer may be missing its type is deduced, so that {} are options.
 
-// f(step), a number, times the first rate; and times the rate of the step before.
-template <typename F>
+// f(step), a number, times the first rate; and times the rate of the step before. A list has a function
+// for each group.
+template <std::invocable<int64_t> F>
 Scheduler LambdaLR(const Optimizer& optimizer, F lr_lambda) {
   return {optimizer, LambdaLR(std::move(lr_lambda))};
 }
-template <typename F>
+template <std::invocable<int64_t> F>
 Scheduler MultiplicativeLR(const Optimizer& optimizer, F lr_lambda) {
   return {optimizer, MultiplicativeLR(std::move(lr_lambda))};
+}
+inline Scheduler LambdaLR(const Optimizer& optimizer,
+                          std::initializer_list<detail::LambdaOf> lr_lambdas) {
+  return detail::scheduler_of_functions<detail::LambdaOf>("LambdaLR", optimizer, lr_lambdas);
+}
+inline Scheduler MultiplicativeLR(const Optimizer& optimizer,
+                                  std::initializer_list<detail::MultiplicativeOf> lr_lambdas) {
+  return detail::scheduler_of_functions<detail::MultiplicativeOf>("MultiplicativeLR", optimizer,
+                                                                  lr_lambdas);
+}
+template <std::invocable<int64_t> F>
+Scheduler LambdaLR(const Optimizer& optimizer, const std::vector<F>& lr_lambdas) {
+  return detail::scheduler_of_functions<detail::LambdaOf>("LambdaLR", optimizer,
+                                                          {lr_lambdas.begin(), lr_lambdas.end()});
+}
+template <std::invocable<int64_t> F>
+Scheduler MultiplicativeLR(const Optimizer& optimizer, const std::vector<F>& lr_lambdas) {
+  return detail::scheduler_of_functions<detail::MultiplicativeOf>(
+      "MultiplicativeLR", optimizer, {lr_lambdas.begin(), lr_lambdas.end()});
 }
 inline Scheduler StepLR(const Optimizer& optimizer, Int step_size, Float gamma = 0.1) {
   return {optimizer, StepLR(step_size, gamma)};
@@ -83,17 +152,29 @@ inline Scheduler CosineAnnealingWarmRestarts(const Optimizer& optimizer, Int t_0
                                              const WarmRestartsOptions& options) {
   return {optimizer, CosineAnnealingWarmRestarts(t_0, options)};
 }
-inline Scheduler CyclicLR(const Optimizer& optimizer, Float base_lr, Float max_lr,
+// Of rates for each group, or one for all.
+inline Scheduler CyclicLR(const Optimizer& optimizer, const Floats& base_lr, const Floats& max_lr,
                           const CyclicLROptions& options = {}) {
-  return {optimizer, CyclicLR(base_lr, max_lr, options)};
+  detail::expect_of_groups("CyclicLR", "base_lr", base_lr, optimizer);
+  detail::expect_of_groups("CyclicLR", "max_lr", max_lr, optimizer);
+  return detail::scheduler_of_groups(
+      optimizer, base_lr.size() == 1 && max_lr.size() == 1, [&](uint32_t group) {
+        return CyclicLR(detail::of_group(base_lr, group), detail::of_group(max_lr, group), options);
+      });
 }
-inline Scheduler OneCycleLR(const Optimizer& optimizer, Float max_lr, Int total_steps,
+inline Scheduler OneCycleLR(const Optimizer& optimizer, const Floats& max_lr, Int total_steps,
                             const OneCycleLROptions& options = {}) {
-  return {optimizer, OneCycleLR(max_lr, total_steps, options)};
+  detail::expect_of_groups("OneCycleLR", "max_lr", max_lr, optimizer);
+  return detail::scheduler_of_groups(optimizer, max_lr.size() == 1, [&](uint32_t group) {
+    return OneCycleLR(detail::of_group(max_lr, group), total_steps, options);
+  });
 }
-inline Scheduler OneCycleLR(const Optimizer& optimizer, Float max_lr,
+inline Scheduler OneCycleLR(const Optimizer& optimizer, const Floats& max_lr,
                             const OneCycleLROptions& options) {
-  return {optimizer, OneCycleLR(max_lr, options)};
+  detail::expect_of_groups("OneCycleLR", "max_lr", max_lr, optimizer);
+  return detail::scheduler_of_groups(optimizer, max_lr.size() == 1, [&](uint32_t group) {
+    return OneCycleLR(detail::of_group(max_lr, group), options);
+  });
 }
 // Of schedules without an optimizer.
 inline Scheduler SequentialLR(const Optimizer& optimizer, std::vector<Schedule> schedules,
@@ -112,11 +193,20 @@ Scheduler SequentialLR(const Optimizer& optimizer,
                                    });
 }
 template <typename S = Scheduler>
+Scheduler ChainedScheduler(const Optimizer& optimizer,
+                           const std::vector<std::type_identity_t<S>>& schedulers) {
+  return detail::joined_schedulers(
+      "ChainedScheduler", optimizer, schedulers,
+      [](std::vector<Schedule> schedules) { return ChainedScheduler(std::move(schedules)); });
+}
+// As PyTorch has it: the optimizer is that of the schedulers.
+template <typename S = Scheduler>
 Scheduler ChainedScheduler(const std::vector<std::type_identity_t<S>>& schedulers) {
   if (schedulers.empty()) fail("ChainedScheduler: there are no schedulers, expected at least one");
-  return detail::joined_schedulers(
-      "ChainedScheduler", schedulers[0].optimizer(), schedulers,
-      [](std::vector<Schedule> schedules) { return ChainedScheduler(std::move(schedules)); });
+  return ChainedScheduler(schedulers[0].optimizer(), schedulers);
+}
+inline Scheduler ChainedScheduler(const Optimizer& optimizer, std::vector<Schedule> schedules) {
+  return {optimizer, ChainedScheduler(std::move(schedules))};
 }
 
 // Where PyTorch has them.
