@@ -97,9 +97,8 @@ void rectifiers() {
       .method()
       .inplace();
   op("relu6(Tensor x) -> Tensor", "clamp(x, 0, 6)\n dx = where(x <= 0 or x >= 6, 0, g)")
-      .doc("min(max(x, 0), 6). Howard et al., arXiv:1704.04861.");
-  op("relu6_(Tensor(a!) x) -> Tensor(a!)", "clamp(x, 0, 6)\n dx = where(x <= 0 or x >= 6, 0, g)")
-      .doc("min(max(x, 0), 6), written to x.");
+      .doc("min(max(x, 0), 6). Howard et al., arXiv:1704.04861.")
+      .inplace();
   by_numbers("hardtanh", "(Tensor x, number min_val=-1, number max_val=1) -> Tensor",
              "x, cut off below min_val and above max_val.", "min_val", "max_val", true,
              hardtanh_of);

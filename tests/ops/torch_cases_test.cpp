@@ -164,7 +164,7 @@ TEST(TorchCases, Losses) {
   }
 }
 
-// As one product, with the bits of two branches where beta is 1.
+// Each is one product, which has to hold where one of the branches alone would overflow or divide by 0.
 TEST(TorchCases, SmoothLossesOfLargeAndSmallNumbers) {
   for (const tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

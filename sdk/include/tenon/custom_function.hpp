@@ -112,9 +112,9 @@ constexpr int forward_arguments() {
 // forward runs unrecorded, and gives a Tensor, or a tuple, array or vector of them. backward takes
 // the context and a gradient for each output (or a vector of them; zeros where none came), and
 // gives one for each tensor among the arguments of forward, null for zero; or one more for each
-// argument that is no tensor, null, in its place. Nulls behind these are passed over. A result that shows memory that
-// others hold, its input's mostly, is not written in place: that is an Error, and so is a backward
-// through it after a write to that memory.
+// argument that is no tensor, null, in its place. Nulls behind these are passed over. A result that
+// shows memory that others hold, its input's mostly, is not written in place: that is an Error, and so
+// is a backward through it after a write to that memory.
 template <typename Derived>
 class Function {
  public:

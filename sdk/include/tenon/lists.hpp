@@ -30,10 +30,9 @@ template <typename N, typename T>
 concept NumberFor = WholeNumber<N> ||(std::is_floating_point_v<N>&& std::is_floating_point_v<T>);
 
 // May be given by its place for an option of type T, where the same function takes a struct of options
-// by name: what stands in braces is the struct. A bool is nothing but a bool.
+// by name: what stands in braces is the struct.
 template <typename P, typename T>
-concept Placed = std::is_convertible_v<const P&, T> &&
-    (!std::is_same_v<T, bool> || std::is_same_v<P, bool>);
+concept Placed = std::is_convertible_v<const P&, T>;
 
 // The first member of a struct of options: what follows is given by name, {.stride = 2}, and not by
 // its place.

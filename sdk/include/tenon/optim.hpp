@@ -40,8 +40,8 @@ namespace optim {
 struct TotalNormOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float norm_type = 2.0;
-  bool error_if_nonfinite =
-      false;  // an Error where the norm is infinite or NaN; waits for the device
+  // An Error where the norm is infinite or NaN; the call waits for the device.
+  bool error_if_nonfinite = false;
 };
 using ClipGradNormOptions = TotalNormOptions;
 

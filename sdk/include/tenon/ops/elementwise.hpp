@@ -344,7 +344,6 @@ inline Tensor relu(const Tensor& x) { return detail::call<Tensor>(detail::op<"re
 inline Tensor relu_(const Tensor& x) { return detail::call<Tensor>(detail::op<"relu_">, {x}); }
 // min(max(x, 0), 6). Howard et al., arXiv:1704.04861.
 inline Tensor relu6(const Tensor& x) { return detail::call<Tensor>(detail::op<"relu6">, {x}); }
-// min(max(x, 0), 6), written to x.
 inline Tensor relu6_(const Tensor& x) { return detail::call<Tensor>(detail::op<"relu6_">, {x}); }
 // x, cut off below min_val and above max_val.
 inline Tensor hardtanh(const Tensor& x, Number min_val = -1, Number max_val = 1) { return detail::call<Tensor>(detail::op<"hardtanh">, {x, min_val, max_val}); }
