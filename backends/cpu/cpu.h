@@ -24,6 +24,7 @@ void add_shape();
 void add_border();
 void add_grid_sample();
 void add_index();
+void add_join();
 void add_add_rows();
 void add_random();
 void add_conv();

@@ -35,6 +35,7 @@ TENON_PLUGIN(cpu) {
   add_matmul();
   add_linear();
   add_shape();
+  add_join();
   add_border();
   add_grid_sample();
   add_index();

@@ -87,6 +87,7 @@ struct BackwardRun {
   };
 
   bool create_graph = false, retain_graph = false;
+  bool accumulates = false;  // into the chosen inputs, instead of giving their gradients back
   Visits visits;
   SmallVector<Target, 4> targets;
   SmallVector<Visit*, 8> ready;  // a heap by sequence

@@ -49,6 +49,30 @@ class CustomNode final : public Node {
 
 TN_HOT thread_local CustomNode* CustomNode::current = nullptr;
 
+// Which input an output is, that forward wrote and gives back; none: kNotWritten.
+constexpr size_t kNotWritten = SIZE_MAX;
+size_t written_input(const tn_tensor* output, std::span<tn_tensor* const> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == output) return i;
+  }
+  return kNotWritten;
+}
+
+// Before any edge is made: that an input may be written as an op in place writes it.
+Status check_written(const char* name, std::span<tn_tensor* const> inputs,
+                     std::span<tn_tensor* const> outputs) {
+  for (tn_tensor* t : outputs) {
+    if (t == nullptr || written_input(t, inputs) == kNotWritten) continue;
+    TN_TRY(check_writable(name, as_tensor(t)));
+    if (as_tensor(t)->base == nullptr || outputs.size() == 1) continue;
+    return invalid(
+        "{}: forward writes an input that is a view ({}) and gives {} tensors, expected that one "
+        "alone; let it write to a copy (clone)",
+        name, tensor_text(t), outputs.size());
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*destroy)(void*),
@@ -61,6 +85,8 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
         return refuse_rows(fmt::format("{}: {} {}", name, what, i), as_tensor(list[i]));
     }
   }
+  const bool records = (thread_state.modes & (kModeNoGrad | kModeInference)) == 0;
+  if (records) TN_TRY(check_written(name, inputs, outputs));
   Ref<CustomNode> node(new CustomNode(name, fn, self));
   EdgeList edges(inputs.size());
   bool wanted = false;
@@ -82,7 +108,7 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
                      i);
     }
   }
-  if (!wanted || (thread_state.modes & (kModeNoGrad | kModeInference)) != 0) {
+  if (!wanted || !records) {
     node->own_self(destroy);
     return nullptr;
   }
@@ -106,8 +132,12 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
   for (size_t i = 0; i < outputs.size(); ++i) {
     Tensor* t = as_tensor(outputs[i]);
     if (!is_float(t->dtype)) continue;
-    // A tensor that calls before may have saved, as an input that it wrote and gives back: not a view
-    // that forward made just now, of which they know nothing. What they saved of its base stays theirs.
+    if (const size_t input = written_input(t, inputs); input != kNotWritten) {
+      TN_TRY(rebase_history(t, node.get(), static_cast<uint32_t>(i), static_cast<uint32_t>(input)));
+      continue;
+    }
+    // A tensor that calls before may have saved: not a view that forward made just now, of which
+    // they know nothing. What they saved of its base stays theirs.
     if (t->base == nullptr || !t->retained_once()) break_cycles(t, node.get());
     if (t->base != nullptr) give_as_view(t);
     set_history(t, node.get(), static_cast<uint32_t>(i));

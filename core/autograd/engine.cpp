@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "autograd/backward_run.h"
+#include "autograd/grad.h"
+#include "autograd/nesting.h"
 #include "autograd/prim.h"
 #include "autograd/record.h"
 #include "primitive/convert.h"
@@ -118,6 +120,7 @@ Status used_already(const Node* node) {
 }
 
 Status describe_failure(Node* node, Status cause) {
+  if (NestedBackward::is_deep()) return cause;
   return wrap(cause, [&] {
     const Node::Extras* extras = node->extras_if_any();
     const std::string forward = extras != nullptr && !extras->forward.empty()
@@ -243,10 +246,10 @@ Status BackwardRun::run_hooks(Visit& visit) {
   return nullptr;
 }
 
-// A leaf takes its gradient, unless chosen inputs were asked for.
+// A leaf takes its gradient, unless those of chosen inputs are given back.
 Status BackwardRun::run_leaf(Visit& visit) {
   TensorRef grad(std::exchange(visit.grad, nullptr));
-  if (!grad || !targets.empty()) return nullptr;
+  if (!grad || !visit.needed || (!targets.empty() && !accumulates)) return nullptr;
   return static_cast<Leaf*>(visit.node)->accumulate(grad.get(), create_graph);
 }
 
@@ -299,7 +302,7 @@ Status BackwardRun::run_node(Visit& visit) {
   if (node->extras_if_any() != nullptr) [[unlikely]]
     TN_TRY(run_extras(visit));
   for (const Target& t : targets) {
-    if (t.visit == &visit) capture(t);
+    if (t.visit == &visit && !accumulates) capture(t);
   }
   if (node->is_leaf()) return run_leaf(visit);
   // The gradients leave the visit: the node may drop them as soon as it is done.
@@ -396,9 +399,12 @@ Status make_seed(Tensor* tensor, Tensor* given, TensorRef* seed) {
 
 Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> seeds,
                     std::span<Tensor* const> inputs, uint32_t flags, std::span<Tensor*> results) {
+  NestedBackward nested;
+  TN_TRY(nested.enter());
   BackwardRun run;
   run.create_graph = (flags & TN_BACKWARD_CREATE_GRAPH) != 0;
   run.retain_graph = run.create_graph || (flags & TN_BACKWARD_RETAIN_GRAPH) != 0;
+  run.accumulates = (flags & TN_BACKWARD_ACCUMULATE) != 0;
   run.captured = results;
   const uint32_t off = run.create_graph ? uint32_t{kModeNoGrad} : 0u;
   ModeScope modes(run.create_graph ? 0u : uint32_t{kModeNoGrad},
@@ -428,7 +434,8 @@ Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> s
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Edge edge = inputs[i] != nullptr ? gradient_edge(inputs[i]) : Edge{};
     if (edge.node == nullptr) {
-      return error(TN_FAILED_PRECONDITION, "gradients: input {} ({}) needs no gradient", i,
+      return error(TN_FAILED_PRECONDITION, "{}: input {} ({}) needs no gradient",
+                   run.accumulates ? "backward" : "gradients", i,
                    inputs[i] != nullptr ? tensor_text(inputs[i]) : "None");
     }
     hold.push_back(Ref<Node>(edge.node));
@@ -446,6 +453,15 @@ Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> s
   return inputs.empty() || !run.targets.empty() ? run.run_all() : nullptr;
 }
 
+// As PyTorch's: a chosen input that is no leaf keeps its gradient from now on.
+Status retain_chosen(std::span<Tensor* const> inputs) {
+  for (Tensor* t : inputs) {
+    // What needs no gradient is refused below, with its number.
+    if (t != nullptr && !t->is_leaf()) TN_TRY(retain_grad(t));
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Status backward(std::span<Tensor* const> tensors, std::span<Tensor* const> seeds, uint32_t flags) {
@@ -455,9 +471,13 @@ Status backward(std::span<Tensor* const> tensors, std::span<Tensor* const> seeds
 Status gradients(std::span<Tensor* const> outputs, std::span<Tensor* const> seeds,
                  std::span<Tensor* const> inputs, uint32_t flags, std::span<Tensor*> results) {
   std::fill(results.begin(), results.end(), nullptr);
-  if (inputs.empty()) return invalid("gradients: no inputs were given");
+  const bool accumulates = (flags & TN_BACKWARD_ACCUMULATE) != 0;
+  if (inputs.empty())
+    return invalid("{}: no inputs were given", accumulates ? "backward" : "gradients");
   Status status = guarded([&]() -> Status {
+    if (accumulates) TN_TRY(retain_chosen(inputs));
     TN_TRY(run_backward(outputs, seeds, inputs, flags, results));
+    if (accumulates) return nullptr;
     for (size_t i = 0; i < results.size(); ++i) {
       if (results[i] != nullptr || (flags & TN_BACKWARD_ALLOW_UNUSED) != 0) continue;
       return error(

@@ -7,6 +7,7 @@
 
 #include "autograd/prim.h"
 #include "autograd/view_nodes.h"
+#include "call/call.h"
 #include "primitive/convert.h"
 #include "tensor/view.h"
 
@@ -235,6 +236,7 @@ Status rebase_history(Tensor* tensor, Node* node, uint32_t number, uint32_t writ
 }
 
 Status copy_recorded(Tensor* dst, Tensor* src) {
+  TN_TRY(check_inference_write("copy_", dst));
   const bool may_record =
       (thread_state.modes & (kModeNoGrad | kModeInference)) == 0 && is_float(dst->dtype);
   const bool records = may_record && (needs_gradient(dst) || needs_gradient(src));

@@ -54,16 +54,18 @@ inline Status complete_arguments(const Op* op, const tn_value* args, uint32_t n_
 }
 
 // New tensors become inference tensors; an argument that is given back (dropout in eval, an
-// in-place op) stays what it is.
+// in-place op), and a view of one that is none, stay what they are.
 void mark_inference(std::span<const tn_value> args, std::span<tn_value> results) {
-  const auto is_argument = [&](const tn_tensor* t) {
+  const auto stays = [&](const tn_tensor* t) {
     return std::any_of(args.begin(), args.end(), [&](const tn_value& v) {
-      return v.kind == TN_KIND_TENSOR && v.as.tensor == t;
+      const tn_tensor* x = v.kind == TN_KIND_TENSOR ? v.as.tensor : nullptr;
+      return x != nullptr && (x == t || (as_tensor(x)->storage == as_tensor(t)->storage &&
+                                         (x->flags & TN_TENSOR_INFERENCE) == 0));
     });
   };
   for (tn_value& v : results) {
     for (tn_tensor* t : tensors_of(v)) {
-      if (v.kind == TN_KIND_TENSORS || !is_argument(t)) t->flags |= TN_TENSOR_INFERENCE;
+      if (!stays(t)) t->flags |= TN_TENSOR_INFERENCE;
     }
   }
 }
@@ -79,11 +81,22 @@ bool writes_beside_gradient(const Op* op, std::span<const tn_value> args) {
   return false;
 }
 
+Status check_inference_writes(const Op* op, std::span<const tn_value> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if ((op->written >> i & 1) == 0) continue;
+    for (const tn_tensor* t : tensors_of(args[i]))
+      TN_TRY(check_inference_write(op->schema.name.c_str(), t));
+  }
+  return nullptr;
+}
+
 // The path below autocast; `gradient`: an argument needs one.
 inline Status finish_call(const Op* op, std::span<const tn_value> args, std::span<tn_value> results,
                           bool gradient) {
-  if (op->written != 0 && !gradient && records()) [[unlikely]]
-    gradient = writes_beside_gradient(op, args);
+  if (op->written != 0) [[unlikely]] {
+    TN_TRY(check_inference_writes(op, args));
+    if (!gradient && records()) gradient = writes_beside_gradient(op, args);
+  }
   if (gradient && records()) {
     if ((op->flags & TN_OP_NO_GRADIENT) == 0) return handlers.autograd_op(op, args, results);
     // What a decomposition calls would be recorded. (One that writes to a leaf is refused by that.)
@@ -246,6 +259,13 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
   if (status != nullptr) [[unlikely]]
     return named(op, all, status);
   return nullptr;
+}
+
+Status refuse_inference_write(const char* what, const tn_tensor* t) {
+  return error(TN_FAILED_PRECONDITION,
+               "{}: {} was made in inference mode and cannot be changed in place outside of it; "
+               "clone it first",
+               what, tensor_text(t));
 }
 
 Status call_below_autocast(const Op* op, std::span<const tn_value> args,

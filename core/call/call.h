@@ -19,6 +19,15 @@ namespace tenon {
 // The rest of the path for arguments that are checked and complete.
 [[nodiscard]] Status call_below_autocast(const Op* op, std::span<const tn_value> args,
                                          std::span<tn_value> results);
+// Of a tensor that a call writes: one that was made in inference mode is written in inference mode
+// alone, since a graph that it stands beside would not notice.
+[[nodiscard]] Status refuse_inference_write(const char* what, const tn_tensor* t);
+inline Status check_inference_write(const char* what, const tn_tensor* t) {
+  if (t == nullptr || (t->flags & TN_TENSOR_INFERENCE) == 0 ||
+      (thread_state.modes & kModeInference) != 0) [[likely]]
+    return nullptr;
+  return refuse_inference_write(what, t);
+}
 // Below autograd: nothing is recorded for this op itself.
 [[nodiscard]] Status run_op(const Op* op, std::span<const tn_value> args,
                             std::span<tn_value> results);

@@ -114,6 +114,13 @@ tn_status* empty_device_cache(tn_device device) {
   });
 }
 
+tn_status* reset_peak(tn_device device) {
+  return guarded([&]() -> Status {
+    TN_TRY(check_device(device));
+    return reset_peak_memory(device);
+  });
+}
+
 void* find_cached(const tn_call* call, const tn_tensor* t, uint64_t key) {
   void* found = nullptr;
   // Where memory for noting the use is lacking, it counts as not there.
@@ -152,7 +159,8 @@ const tn_device_api* device_api() {
                                       flags,
                                       change_fallback,
                                       fallback,
-                                      type_absence};
+                                      type_absence,
+                                      reset_peak};
   return &table;
 }
 

@@ -272,6 +272,16 @@ void read_cpu_stats(tn_memory_stats* stats) {
   stats->limit = g.limit.load(std::memory_order_relaxed);
 }
 
+void reset_cpu_peak() {
+  ThreadBlocks* own = thread_blocks();
+  Shared& s = shared();
+  const std::lock_guard lock(s.mutex);
+  if (own != nullptr) flush_counts(*own);
+  int64_t live = g.live.load(std::memory_order_relaxed);
+  for (const ThreadBlocks* t : s.threads) live += t->live.get();
+  g.peak.store(live, std::memory_order_relaxed);
+}
+
 void empty_cpu_cache() {
   ThreadBlocks* t = thread_blocks();
   Shared& s = shared();

@@ -25,6 +25,7 @@ namespace tenon {
 
 [[nodiscard]] Status allocate_cpu(uint64_t bytes, tn_storage** storage);
 void read_cpu_stats(tn_memory_stats* stats);
+void reset_cpu_peak();
 void set_cpu_limit(uint64_t bytes);
 void empty_cpu_cache();
 bool cpu_has_room(uint64_t bytes);

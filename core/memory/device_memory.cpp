@@ -356,6 +356,12 @@ void DeviceMemory::read_stats(tn_memory_stats* stats) {
   stats->limit = limit_;
 }
 
+void DeviceMemory::reset_peak() {
+  deferred_.poll();
+  const std::lock_guard lock(mutex_);
+  peak_ = live_;
+}
+
 DeviceMemory& device_memory(tn_device device) {
   std::atomic<DeviceMemory*>& place = g_memories[device.type][device.index];
   DeviceMemory* found = place.load(std::memory_order_acquire);

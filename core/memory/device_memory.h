@@ -39,6 +39,7 @@ class DeviceMemory {
   explicit DeviceMemory(tn_device device);
   [[nodiscard]] Status allocate(Stream* stream, uint64_t bytes, tn_storage** storage);
   void read_stats(tn_memory_stats* stats);
+  void reset_peak();
   [[nodiscard]] Status set_limit(uint64_t bytes);
   [[nodiscard]] Status empty_cache();
   bool has_room(uint64_t bytes);  // beside what is taken, under the limit

@@ -135,6 +135,16 @@ Status memory_stats(tn_device device, tn_memory_stats* stats) {
   return nullptr;
 }
 
+Status reset_peak_memory(tn_device device) {
+  TN_TRY(check_device(device));
+  if (device == kCpu) {
+    reset_cpu_peak();
+  } else if (!(device == kMeta)) {
+    device_memory(device).reset_peak();
+  }
+  return nullptr;
+}
+
 Status set_memory_limit(tn_device device, uint64_t bytes) {
   TN_TRY(check_device(device));
   if (device == kMeta) return invalid("meta has no memory to limit");

@@ -50,6 +50,7 @@ tn_storage* adopt_host_memory(void* memory, uint64_t bytes, void (*release)(void
 [[nodiscard]] Status use_storage(tn_storage* storage, Stream* stream, bool write);
 
 [[nodiscard]] Status memory_stats(tn_device device, tn_memory_stats* stats);
+[[nodiscard]] Status reset_peak_memory(tn_device device);
 [[nodiscard]] Status set_memory_limit(tn_device device, uint64_t bytes);
 [[nodiscard]] Status empty_cache(tn_device device);
 

@@ -107,6 +107,14 @@ tn_status* api_set_child(tn_object* object, const char* name, tn_object* child) 
                    return nullptr;
                  });
 }
+tn_status* api_remove(tn_object* object, const char* name) {
+  return checked({{"remove: the object", object}, {"remove: the name", name}}, [&]() -> Status {
+    const std::string known = name;  // which may be the entry's own
+    TN_TRY(remove_entry(object, known));
+    object->tell_members(known.c_str());
+    return nullptr;
+  });
+}
 tn_status* api_add_method(tn_object* object, const char* schema, tn_method_fn fn, void* self,
                           void (*destroy)(void*)) {
   return checked({{"add_method: the object", object},
@@ -385,6 +393,7 @@ constexpr tn_object_api kTable{
     .set_members = api_set_members,
     .is_shared = api_is_shared,
     .become = api_become,
+    .remove = api_remove,
 };
 
 }  // namespace

@@ -57,6 +57,19 @@ Status check_results(const Object* object, const Method& method, const tn_value*
   return nullptr;
 }
 
+[[gnu::cold]] Status refuse_results(const Object* object, const Method& method, uint32_t n) {
+  const size_t given = method.schema.returns.size();
+  const bool is_call = n == 1 && given > 1 && method.schema.name == "forward";
+  const std::string hint =
+      is_call ? fmt::format(
+                    "; expected call<{}>(..), which takes them all; a Sequential hands on one "
+                    "tensor, so that a module of one's own calls such a layer",
+                    given)
+              : "";
+  return invalid("{}.{}: {} results asked for, it gives {}: {}{}", object->type, method.schema.name,
+                 n, given, schema_text(method.schema), hint);
+}
+
 // Whether the method is one that hooks are of: `forward` of a module, forward_with_weights of an
 // attention too, and the step of an optimizer.
 bool has_hooks(const Object* object, std::string_view method) {
@@ -108,8 +121,7 @@ Status invoke(Object* object, std::string_view name, const tn_value* args, uint3
   BoundArguments arguments;
   TN_TRY(arguments.bind(object->type, method->schema, args, n_args));
   if (n_results != method->schema.returns.size()) {
-    return invalid("{}.{}: {} results asked for, it gives {}: {}", object->type, name, n_results,
-                   method->schema.returns.size(), schema_text(method->schema));
+    return refuse_results(object, *method, n_results);
   }
   object->note_use();
   const bool hooked = has_hooks(object, name);

@@ -122,8 +122,31 @@ Status set_child(Object* object, std::string_view name, Object* child) {
     entry->object = std::move(held);
     ++entry->changes;
   } else {
-    object->children.push_back({std::string(name), std::move(held), 0});
+    // One that takes a removed child's place is none that a constructor or factory made.
+    object->children.push_back({std::string(name), std::move(held), object->removals});
   }
+  return nullptr;
+}
+
+Status remove_entry(Object* object, std::string_view name) {
+  object->tell_members();
+  const auto has_name = [&](const auto& entry) { return entry.name == name; };
+  const NamedTensor* const tensor = find_named(object->tensors, name);
+  if (tensor == nullptr && find_named(object->children, name) == nullptr) {
+    std::vector<std::string> names = names_of(object->tensors);
+    for (const NamedChild& child : object->children) names.push_back(child.name);
+    return no_such(object, "tensor or child", name, names);
+  }
+  if (tensor != nullptr && tensor->kind == TN_ENTRY_COMPUTED) {
+    return error(TN_FAILED_PRECONDITION,
+                 "{}: '{}' is computed from other tensors: remove what computes it "
+                 "(remove_parametrizations) first",
+                 object->type, name);
+  }
+  object->note_change();
+  ++object->removals;
+  std::erase_if(object->tensors, has_name);
+  std::erase_if(object->children, has_name);
   return nullptr;
 }
 
@@ -188,7 +211,12 @@ Status find_tensor(const Object* object, std::string_view name, const NamedTenso
   object->note_use();
   object->tell_members();
   *entry = find_named(object->tensors, name);
-  return *entry != nullptr ? nullptr : no_such(object, "tensor", name, names_of(object->tensors));
+  if (*entry != nullptr) return nullptr;
+  const std::vector<std::string> names = names_of(object->tensors);
+  const bool is_near = !did_you_mean(name, names).empty();
+  return no_such(
+      object, "tensor", name, names,
+      is_near ? "" : fmt::format(" (its tensors: {})", names.empty() ? "none" : listed(names)));
 }
 
 Status find_child(const Object* object, std::string_view name, const NamedChild** child) {
@@ -197,7 +225,8 @@ Status find_child(const Object* object, std::string_view name, const NamedChild*
   *child = find_named(object->children, name);
   if (*child != nullptr) return nullptr;
   const std::vector<std::string> names = names_of(object->children);
-  return no_such(object, "child", name, names, fmt::format(" (its children: {})", listed(names)));
+  const std::string list = names.empty() ? "none" : listed(names);
+  return no_such(object, "child", name, names, fmt::format(" (its children: {})", list));
 }
 
 Status find_option(const Object* object, std::string_view name, tn_value* borrowed) {

@@ -100,6 +100,7 @@ struct tn_object final : tenon::Counted {
   std::vector<std::shared_ptr<const tenon::Method>> methods;
   std::shared_ptr<const tenon::HookList> hooks;  // NULL: none
   uint64_t last_hook = 0;
+  uint64_t removals = 0;  // of entries
   std::vector<tenon::ParameterGroup> groups;
   tn_members_fn members = nullptr;  // of a class that holds its entries in members, too
   void* members_self = nullptr;
@@ -144,6 +145,8 @@ namespace tenon {
                                 tn_entry_kind kind);
 // Refuses a child that contains `object`.
 [[nodiscard]] Status set_child(Object* object, std::string_view name, Object* child);
+// Takes out the tensor or child of this name.
+[[nodiscard]] Status remove_entry(Object* object, std::string_view name);
 // add_method and add_forward_hook take self when they succeed.
 [[nodiscard]] Status add_method(Object* object, std::string_view schema, tn_method_fn fn,
                                 void* self, void (*destroy)(void*));

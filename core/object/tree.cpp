@@ -31,10 +31,10 @@ struct Visit {
 };
 
 void walk_every_name(Object* object, const std::string& prefix,
-                     const std::function<void(const std::string&, NamedTensor*)>& see) {
+                     const std::function<void(const std::string&, Object*, NamedTensor*)>& see) {
   object->note_use();
   object->tell_members();
-  for (NamedTensor& entry : object->tensors) see(prefix + entry.name, &entry);
+  for (NamedTensor& entry : object->tensors) see(prefix + entry.name, object, &entry);
   for (NamedChild& child : object->children) {
     if (child.object) walk_every_name(child.object.get(), prefix + child.name + ".", see);
   }
@@ -83,7 +83,7 @@ void visit_tensors(const Object* object,
 }
 
 void visit_every_name(Object* object,
-                      const std::function<void(const std::string&, NamedTensor*)>& see) {
+                      const std::function<void(const std::string&, Object*, NamedTensor*)>& see) {
   walk_every_name(object, "", see);
 }
 

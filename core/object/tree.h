@@ -14,7 +14,7 @@ void visit_tensors(const Object* object,
                    const std::function<void(const std::string&, const NamedTensor&)>& see);
 // The same under all of its names, for loading: what is tied here may be stored under any of them.
 void visit_every_name(Object* object,
-                      const std::function<void(const std::string&, NamedTensor*)>& see);
+                      const std::function<void(const std::string&, Object*, NamedTensor*)>& see);
 
 // Moves all tensors, and casts those of float dtypes unless `floats` is TN_DTYPE_NONE. Parameters
 // and buffers stay the tensors that they are (set_data), so an optimizer that holds them goes on;

@@ -296,8 +296,10 @@ Status load_all_plugins() {
       searched.push_back(folder.folder.string());
       if (failed) searched.back() += fmt::format(" ({})", failed.message());
       const bool is_absent = failed == std::errc::no_such_file_or_directory;
-      if (failed && !is_absent)
-        folder.ignored = fmt::format("cannot be read: {}", failed.message());
+      if (failed) {
+        folder.ignored = is_absent ? "there is no such folder"
+                                   : fmt::format("cannot be read: {}", failed.message());
+      }
       for (const fs::path& file : files) {
         Candidate candidate{file, identity_of(file), {}};
         if (is_loaded(candidate.identity) || candidates.contains(candidate.identity)) continue;

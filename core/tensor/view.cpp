@@ -203,9 +203,15 @@ Status expand_geometry(const Tensor* x, std::span<const int64_t> sizes, Geometry
     const bool own = d >= lead;
     const int64_t size = own ? x->sizes[d - lead] : 1;
     const bool kept = own && (sizes[d] == -1 || sizes[d] == size);
-    if (!kept && (size != 1 || sizes[d] < 0)) [[unlikely]] {
+    if (!kept && sizes[d] < 0) [[unlikely]] {
+      return invalid("expand: {} cannot become {}: size {} of dimension {} is negative{}",
+                     sizes_text(x), shape_text(sizes.data(), ndim), sizes[d], d,
+                     own ? ", expected -1 to keep it, or 0 and more"
+                         : ", expected 0 or more for a dimension that is new");
+    }
+    if (!kept && size != 1) [[unlikely]] {
       return invalid("expand: {} cannot become {}: dimension {} is {}, only 1 can be expanded",
-                     sizes_text(x), shape_text(sizes.data(), ndim), d, own ? size : -1);
+                     sizes_text(x), shape_text(sizes.data(), ndim), d, size);
     }
     out->sizes[d] = kept ? size : sizes[d];
     out->strides[d] = kept ? x->strides[d - lead] : 0;

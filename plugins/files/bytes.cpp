@@ -70,6 +70,7 @@ void Bytes::unpack(const Piece& piece) const {
   std::vector<uint8_t> in(kPiece), out(kPiece);
   uint64_t at = begin_;
   bool ended = false;  // a member of the file; gzip allows several
+  bool padded = false;
   while (true) {
     if (stream.avail_in == 0 && at < end_) {
       const uint64_t n = std::min(kPiece, end_ - at);
@@ -83,6 +84,17 @@ void Bytes::unpack(const Piece& piece) const {
       if (packing_ != Packing::kGzip) {
         raise(TN_DATA_LOSS, "{}: {} bytes follow behind its end", name_,
               end_ - at + stream.avail_in);
+      }
+      // Zeros behind a member are padding, as of tapes; gunzip passes over them, too.
+      padded |= *stream.next_in == 0;
+      while (padded && stream.avail_in > 0 && *stream.next_in == 0) {
+        ++stream.next_in;
+        --stream.avail_in;
+      }
+      if (padded && stream.avail_in == 0) continue;
+      if (padded) {
+        raise(TN_DATA_LOSS, "{}: behind its end and zeros there is byte {} at {}", name_,
+              *stream.next_in, at - stream.avail_in);
       }
       inflateReset(&stream);
       ended = false;

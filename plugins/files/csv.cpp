@@ -90,9 +90,10 @@ CsvTable::CsvTable(const std::string& path, const CsvFormat& format)
   if (text_.starts_with("\xff\xfe") || text_.starts_with("\xfe\xff"))
     raise(TN_DATA_LOSS, "{}: is UTF-16, expected UTF-8", path_);
   Place place{text_.starts_with("\xef\xbb\xbf") ? size_t{3} : 0, 1};
+  place = next_row(place);
   if (format.header && place.at < text_.size()) read_header(&place);
-  first_row_ = place;
-  while (place.at < text_.size() && !is_blank(place.at, text_.size())) {
+  first_row_ = place = next_row(place);
+  for (; place.at < text_.size(); place = next_row(place)) {
     const uint32_t line = place.line;
     const int64_t n = fields_of_row(&place);
     if (rows_++ == 0) columns_ = n;
@@ -124,7 +125,17 @@ void CsvTable::read_header(Place* place) {
   ++place->line;
 }
 
-// Whether nothing but empty lines is there.
+// Behind empty lines, which are no rows wherever they are.
+CsvTable::Place CsvTable::next_row(Place place) const {
+  while (place.at < text_.size()) {
+    const size_t end = std::min(text_.find('\n', place.at), text_.size());
+    if (!is_blank(place.at, end)) break;
+    place = {end + 1, place.line + 1};
+  }
+  return place;
+}
+
+// Whether nothing but spaces is there.
 bool CsvTable::is_blank(size_t begin, size_t end) const {
   for (size_t i = begin; i < end; ++i) {
     const char c = text_[i];
@@ -173,8 +184,8 @@ CsvTable::Field CsvTable::field_at(size_t begin, uint32_t line, int64_t column) 
 }
 
 int64_t CsvTable::fields_of_row(Place* place) const {
+  *place = next_row(*place);
   const size_t end = std::min(text_.find('\n', place->at), text_.size());
-  if (is_blank(place->at, end)) raise(TN_DATA_LOSS, "{}:{}: the line is empty", path_, place->line);
   const std::string_view whole = std::string_view(text_).substr(place->at, end - place->at);
   if (whole.find('"') == whole.npos) {
     *place = {end + 1, place->line + 1};
@@ -229,7 +240,7 @@ int64_t CsvTable::line(int64_t row) const {
   if (row < 0 || row >= rows_) raise(TN_INVALID_ARGUMENT, "{}: row {} of {}", path_, row, rows_);
   Place place = first_row_;
   for (int64_t i = 0; i < row; ++i) fields_of_row(&place);
-  return place.line;
+  return next_row(place).line;
 }
 
 double CsvTable::number_of(const Field& field, uint32_t line, int64_t column,
@@ -258,6 +269,7 @@ void CsvTable::read(const Reading& reading) const {
   if (n_read == 0) return;
   Place row = first_row_;
   for (int64_t index = 0; index < rows_; ++index) {
+    row = next_row(row);
     Place place = row;
     for (int64_t column = 0; column < n_read; ++column) {
       const Field field = field_at(place.at, place.line, column);

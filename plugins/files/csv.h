@@ -17,13 +17,13 @@ struct CsvFormat {
 };
 
 // A file, packed by gzip or not, of rows of as many fields each. Spaces around fields, CRLF, a
-// byte-order mark and empty lines at the end are taken. A field may have quotes around it, within
+// byte-order mark and empty lines are taken. A field may have quotes around it, within
 // which separators, line ends and doubled quotes are text. Errors (Error) name path, line and column.
 // Immutable, and so safe to read from several threads.
 class CsvTable {
  public:
-  // Refuses what has no rows, a row of fewer or more fields than the first, an empty line, and a
-  // quote that is not closed or has text behind it.
+  // Refuses what has no rows, a row of fewer or more fields than the first, and a quote
+  // that is not closed or has text behind it.
   explicit CsvTable(const std::string& path, const CsvFormat& format = {});
 
   int64_t rows() const { return rows_; }
@@ -66,6 +66,7 @@ class CsvTable {
 
   Field field_at(size_t begin, uint32_t line, int64_t column) const;
   int64_t fields_of_row(Place* place) const;
+  Place next_row(Place place) const;
   void read_header(Place* place);
   bool is_blank(size_t begin, size_t end) const;
   double number_of(const Field& field, uint32_t line, int64_t column,

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,17 +30,28 @@ inline void raise_if(const disk::Problem& problem) {
   if (problem) raise(problem.code, "{}", problem.text);
 }
 
-// A regular file open for reading. Movable. Safe to read from several threads.
+// A regular file open for reading, or memory in the place of one. Movable. Safe to read from several
+// threads.
 class InputFile {
  public:
-  explicit InputFile(const std::string& path) { raise_if(file_.open(path)); }
+  explicit InputFile(const std::string& path) : path_(path) { raise_if(file_.open(path)); }
+  // Memory that outlives this, called `name` in errors. It cannot be mapped, nor read whole.
+  InputFile(std::string name, std::string_view bytes)
+      : path_(std::move(name)), memory_(bytes), is_memory_(true) {}
 
-  const std::string& path() const { return file_.path(); }
-  uint64_t size() const { return file_.size(); }  // when it was opened
+  const std::string& path() const { return path_; }
+  uint64_t size() const {
+    return is_memory_ ? memory_.size() : file_.size();
+  }  // when it was opened
 
   // Exactly `bytes` at `offset`; a file that changed since it was opened is an error.
   void read_at(uint64_t offset, void* memory, uint64_t bytes) const {
-    raise_if(file_.read_at(offset, memory, bytes));
+    if (!is_memory_) return raise_if(file_.read_at(offset, memory, bytes));
+    if (offset > memory_.size() || bytes > memory_.size() - offset) {
+      raise(TN_DATA_LOSS, "{}: {} bytes at {} are not within its {}", path_, bytes, offset,
+            memory_.size());
+    }
+    if (bytes > 0) std::memcpy(memory, memory_.data() + offset, bytes);
   }
   std::shared_ptr<const disk::Mapping> map() const {
     auto mapping = std::make_shared<disk::Mapping>();
@@ -54,6 +66,9 @@ class InputFile {
 
  private:
   disk::Input file_;
+  std::string path_;
+  std::string_view memory_;
+  bool is_memory_ = false;
 };
 
 // A file that appears under its name when `commit` has returned, and never in part.

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "tenon/dtype_table.hpp"
+#include "widen.h"
 
 namespace tenon::files {
 
@@ -31,18 +32,6 @@ constexpr NpyType kNpyTypes[] = {{"f8", TN_FLOAT64}, {"f4", TN_FLOAT32}, {"f2", 
                                  {"i8", TN_INT64},   {"i4", TN_INT32},   {"i2", TN_INT16},
                                  {"i1", TN_INT8},    {"u8", TN_INT64},   {"u4", TN_INT64},
                                  {"u2", TN_INT32},   {"u1", TN_UINT8},   {"b1", TN_BOOL}};
-
-// Unsigned integers From, which lie in the last bytes of n integers To, become these.
-template <class From, class To>
-void widen(uint8_t* memory, uint64_t n) {
-  const uint8_t* from = memory + n * (sizeof(To) - sizeof(From));
-  for (uint64_t i = 0; i < n; ++i) {
-    From value;
-    std::memcpy(&value, from + i * sizeof(From), sizeof(From));
-    const To wide = value;
-    std::memcpy(memory + i * sizeof(To), &wide, sizeof(To));
-  }
-}
 
 // Reads Python's notation: the place in the text, and what is expected there.
 class Cursor {
@@ -77,6 +66,7 @@ class Cursor {
     const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), *out);
     if (error != std::errc() || *out < 0) return false;
     text_.remove_prefix(static_cast<size_t>(end - text_.data()));
+    if (text_.starts_with('L')) text_.remove_prefix(1);  // as Python 2 wrote a long
     return true;
   }
   bool at_end() {
@@ -177,11 +167,11 @@ void NpyReader::parse_header(std::string_view text) {
 }
 
 void NpyReader::parse_descr(std::string_view descr) {
-  const char order = descr.empty() ? '\0' : descr[0];
-  const auto* type =
-      std::ranges::find(kNpyTypes, descr.substr(descr.empty() ? 0 : 1), &NpyType::code);
-  if ((order != '<' && order != '>' && order != '|' && order != '=') ||
-      type == std::end(kNpyTypes)) {
+  // NumPy takes a text without the order of bytes, too, as this machine's.
+  const bool has_order = !descr.empty() && std::string_view("<>|=").find(descr[0]) != descr.npos;
+  const char order = has_order ? descr[0] : '=';
+  const auto* type = std::ranges::find(kNpyTypes, descr.substr(has_order ? 1 : 0), &NpyType::code);
+  if (type == std::end(kNpyTypes)) {
     raise(TN_UNSUPPORTED,
           "{}: its values are '{}', expected f8, f4, f2, i8, i4, i2, i1, u8, u4, u2, u1 or b1 "
           "behind <, > or |",
@@ -206,15 +196,7 @@ void NpyReader::read(void* memory) const {
   for (uint64_t i = 0; big_endian_ && element_bytes_ > 1 && i < bytes; i += element_bytes_) {
     std::reverse(values + i, values + i + element_bytes_);
   }
-  if (is_unsigned_ && element_bytes_ == 2)
-    widen<uint16_t, int32_t>(static_cast<uint8_t*>(memory), n);
-  if (is_unsigned_ && element_bytes_ == 4)
-    widen<uint32_t, int64_t>(static_cast<uint8_t*>(memory), n);
-  for (uint64_t i = 7; is_unsigned_ && element_bytes_ == 8 && i < bytes; i += 8) {
-    if (values[i] < 0x80) continue;
-    raise(TN_UNSUPPORTED, "{}: value {} is 2^63 or more, and int64 ends before it", bytes_.name(),
-          i / 8);
-  }
+  if (is_unsigned_) widen_unsigned(bytes_.name(), memory, element_bytes_, n);
   if (dtype_ != TN_BOOL) return;
   const auto* bad = std::find_if(values, values + bytes, [](uint8_t v) { return v > 1; });
   if (bad != values + bytes) {

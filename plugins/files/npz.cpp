@@ -105,6 +105,9 @@ void NpzReader::read_directory(const Directory& directory) {
                          printable(entry.name), entry.packed, entry.header, size));
     }
     at += kCentral + name + extra + comment;
+    if (entry.name.find('\0') != entry.name.npos) {
+      refuse(fmt::format("the name of entry {} has a zero byte", i));
+    }
     if (entry.name.ends_with(".npy")) {
       entry.name.resize(entry.name.size() - 4);
       entries_.push_back(std::move(entry));

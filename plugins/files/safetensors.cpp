@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <numeric>
 #include <set>
 
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "safetensors_header.h"
+#include "widen.h"
 
 namespace tenon::files {
 
@@ -69,7 +71,8 @@ void refuse_others(const std::string& path, const InputFile& file) {
 
 }  // namespace
 
-SafetensorsReader::SafetensorsReader(const std::string& path) : file_(path) {
+SafetensorsReader::SafetensorsReader(InputFile file) : file_(std::move(file)) {
+  const std::string& path = file_.path();
   if (file_.size() < kLengthBytes) {
     raise(TN_DATA_LOSS, "{}: {} bytes, a safetensors file has at least {}", path, file_.size(),
           kLengthBytes);
@@ -104,10 +107,17 @@ const TensorEntry& SafetensorsReader::find(std::string_view name) const {
 }
 
 void SafetensorsReader::read(const TensorEntry& entry, void* memory) const {
-  const uint64_t bytes = entry.end - entry.begin;
-  file_.read_at(entry.begin, memory, bytes);
+  const uint64_t bytes = entry.end - entry.begin, n = bytes / entry.element_bytes;
+  // What becomes wider is read into the last bytes.
+  const uint64_t width =
+      entry.dtype == TN_DTYPE_NONE ? entry.element_bytes : element_bytes(entry.dtype);
+  auto* values = static_cast<uint8_t*>(memory) + n * width - bytes;
+  file_.read_at(entry.begin, values, bytes);
+  if (entry.dtype_name[0] == 'U') {
+    const std::string name = fmt::format("{}: tensor '{}'", file_.path(), printable(entry.name));
+    widen_unsigned(name, memory, entry.element_bytes, n);
+  }
   if (entry.dtype != TN_BOOL) return;
-  const auto* values = static_cast<const uint8_t*>(memory);
   const auto* bad = std::find_if(values, values + bytes, [](uint8_t value) { return value > 1; });
   if (bad != values + bytes) {
     raise(TN_DATA_LOSS, "{}: tensor '{}': byte {} is {}, a bool is 0 or 1", file_.path(),
@@ -122,8 +132,16 @@ std::shared_ptr<const disk::Mapping> SafetensorsReader::mapping() const {
   return mapping;
 }
 
-void write_safetensors(const std::string& path, std::vector<TensorEntry> entries,
-                       TensorSource& source) {
+namespace {
+
+struct Plan {
+  std::vector<size_t> order;  // of the tensors' bytes
+  std::string header;
+  uint64_t bytes = 0;  // of the whole file
+};
+
+// Of entries whose places are said here.
+Plan plan_of(const std::string& path, std::vector<TensorEntry>& entries) {
   // Widest elements first, so that every tensor is aligned in the file, as other writers do.
   std::vector<size_t> order(entries.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -157,15 +175,40 @@ void write_safetensors(const std::string& path, std::vector<TensorEntry> entries
           kMaxHeader);
   }
 
-  OutputFile file(path);
-  file.write(&length, kLengthBytes);
-  file.write(text.data(), text.size());
-  for (const size_t i : order) {
+  return {std::move(order), std::move(text), kLengthBytes + length + end};
+}
+
+void write_all(const std::string& path, const Plan& plan, const std::vector<TensorEntry>& entries,
+               TensorSource& source, const std::function<void(const void*, uint64_t)>& write) {
+  const uint64_t length = plan.header.size();
+  write(&length, kLengthBytes);
+  write(plan.header.data(), length);
+  for (const size_t i : plan.order) {
     const std::string name = fmt::format("{}: tensor '{}'", path, printable(entries[i].name));
     const void* bytes = naming(name, [&] { return source.bytes_of(i); });
-    file.write(bytes, entries[i].end - entries[i].begin);
+    write(bytes, entries[i].end - entries[i].begin);
   }
+}
+
+}  // namespace
+
+void write_safetensors(const std::string& path, std::vector<TensorEntry> entries,
+                       TensorSource& source) {
+  const Plan plan = plan_of(path, entries);
+  OutputFile file(path);
+  write_all(path, plan, entries, source,
+            [&](const void* bytes, uint64_t n) { file.write(bytes, n); });
   file.commit();
+}
+
+void write_safetensors(const std::string& name, std::vector<TensorEntry> entries,
+                       TensorSource& source, const std::function<void*(uint64_t)>& memory_of) {
+  const Plan plan = plan_of(name, entries);
+  auto* to = static_cast<char*>(memory_of(plan.bytes));
+  write_all(name, plan, entries, source, [&](const void* bytes, uint64_t n) {
+    if (n > 0) std::memcpy(to, bytes, n);
+    to += n;
+  });
 }
 
 uint64_t element_bytes(tn_dtype dtype) {

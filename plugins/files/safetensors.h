@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@ struct TensorEntry {
   std::string name;
   tn_dtype dtype = TN_DTYPE_NONE;  // TN_DTYPE_NONE: one that the format has and Tenon has not
   std::string dtype_name;          // the format's: "F32"
+  uint64_t element_bytes = 0;      // of the format's
   std::vector<int64_t> shape;
   uint64_t begin = 0;  // in the file
   uint64_t end = 0;
@@ -30,11 +32,13 @@ struct TensorEntry {
 // unique, ranks are at most TN_MAX_RANK.
 class SafetensorsReader {
  public:
-  explicit SafetensorsReader(const std::string& path);
+  explicit SafetensorsReader(InputFile file);
+  explicit SafetensorsReader(const std::string& path) : SafetensorsReader(InputFile(path)) {}
 
   const std::vector<TensorEntry>& entries() const { return entries_; }  // as they lie in the file
   const TensorEntry& find(std::string_view name) const;
-  // The bytes of an entry, row-major. Bool bytes other than 0 and 1 are refused.
+  // The values of an entry in its dtype, row-major: of one that Tenon has not its bytes. Bool bytes other than 0 and 1 are refused, and so
+  // are unsigned integers beyond int64.
   void read(const TensorEntry& entry, void* memory) const;
   // The whole file as memory, one for all who ask.
   std::shared_ptr<const disk::Mapping> mapping() const;
@@ -50,6 +54,9 @@ class SafetensorsReader {
 // The file is written whole or not at all.
 void write_safetensors(const std::string& path, std::vector<TensorEntry> entries,
                        TensorSource& source);
+// The same bytes, into memory that `memory_of` gives when it has their number. `name` begins errors.
+void write_safetensors(const std::string& name, std::vector<TensorEntry> entries,
+                       TensorSource& source, const std::function<void*(uint64_t)>& memory_of);
 
 uint64_t element_bytes(tn_dtype dtype);
 

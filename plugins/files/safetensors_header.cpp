@@ -18,15 +18,20 @@ using nlohmann::json;
 constexpr DtypeRow known(const char* name, tn_dtype dtype) {
   return {name, dtype, dtype_table::item_size(dtype)};
 }
+// Unsigned integers become the next larger dtype, as those of NumPy's files do.
+constexpr DtypeRow wider(const char* name, uint64_t bytes, tn_dtype dtype) {
+  return {name, dtype, bytes};
+}
 constexpr DtypeRow unknown(const char* name, uint64_t bytes) {
   return {name, TN_DTYPE_NONE, bytes};
 }
+// Those that Tenon writes come first.
 constexpr DtypeRow kDtypes[] = {
-    known("F64", TN_FLOAT64),   known("F32", TN_FLOAT32), known("F16", TN_FLOAT16),
-    known("BF16", TN_BFLOAT16), known("I64", TN_INT64),   known("I32", TN_INT32),
-    known("I16", TN_INT16),     known("I8", TN_INT8),     known("U8", TN_UINT8),
-    known("BOOL", TN_BOOL),     unknown("U16", 2),        unknown("U32", 4),
-    unknown("U64", 8),          unknown("C64", 8),        unknown("F8_E4M3", 1),
+    known("F64", TN_FLOAT64),   known("F32", TN_FLOAT32),  known("F16", TN_FLOAT16),
+    known("BF16", TN_BFLOAT16), known("I64", TN_INT64),    known("I32", TN_INT32),
+    known("I16", TN_INT16),     known("I8", TN_INT8),      known("U8", TN_UINT8),
+    known("BOOL", TN_BOOL),     wider("U16", 2, TN_INT32), wider("U32", 4, TN_INT64),
+    wider("U64", 8, TN_INT64),  unknown("C64", 8),         unknown("F8_E4M3", 1),
     unknown("F8_E5M2", 1),
 };
 
@@ -60,6 +65,7 @@ class HeaderHandler : public nlohmann::json_sax<json> {
     if (depth_ == 1) {
       metadata_ = key_ == "__metadata__";
       name_ = key_;
+      if (name_.find('\0') != name_.npos) return refuse("the name has a zero byte");
       if (!names_.insert(key_).second) return refuse("the name is there twice");
       return true;
     }
@@ -107,6 +113,7 @@ class HeaderHandler : public nlohmann::json_sax<json> {
     if (row == nullptr) return refuse(fmt::format("unknown dtype '{}'", printable(text)));
     entries.back().dtype = row->dtype;
     entries.back().dtype_name = row->name;
+    entries.back().element_bytes = row->bytes;
     return true;
   }
   bool null() override { return unexpected("null"); }

@@ -26,6 +26,14 @@ void expect_end(const std::string& path, const std::string& bytes) {
   raise(TN_DATA_LOSS, "{}: is no whole PNG file: it ends before its last chunk", path);
 }
 
+// The number of four bytes, the highest first, as all are in a PNG; 0 where they are not there.
+uint32_t number_at(const std::string& bytes, size_t at) {
+  uint32_t number = 0;
+  for (size_t i = at; at + 4 <= bytes.size() && i < at + 4; ++i)
+    number = number << 8 | static_cast<uint8_t>(bytes[i]);
+  return number;
+}
+
 // Of a row, as the file has it, without its filter.
 uint64_t row_bytes(const spng_ihdr& header) {
   const uint64_t samples = header.color_type == SPNG_COLOR_TYPE_TRUECOLOR         ? 3
@@ -53,7 +61,13 @@ Image decode_png(const std::string& path, const std::string& bytes, Mode mode) {
   expect(spng_set_crc_action(context.get(), SPNG_CRC_ERROR, SPNG_CRC_ERROR));
   expect(spng_set_png_buffer(context.get(), bytes.data(), bytes.size()));
   spng_ihdr header{};
-  expect(spng_get_ihdr(context.get(), &header));
+  const int read = spng_get_ihdr(context.get(), &header);
+  if (read == SPNG_EWIDTH || read == SPNG_EHEIGHT || read == SPNG_EUSER_WIDTH ||
+      read == SPNG_EUSER_HEIGHT) {
+    raise(TN_DATA_LOSS, "{}: a PNG of {} x {} pixels, expected 1 to {} on a side", path,
+          number_at(bytes, 16), number_at(bytes, 20), kMostSide);
+  }
+  expect(read);
   // Rows come one by one but where the picture is interlaced, and libspng keeps up to three of them.
   const bool by_rows = header.interlace_method == 0;
   const uint64_t row = uint64_t{3} * header.width, rows = by_rows ? 1 : header.height;

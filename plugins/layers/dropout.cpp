@@ -1,6 +1,4 @@
 // Dropout (Srivastava et al., 2014): active in training only.
-#include <algorithm>
-
 #include "layers.h"
 
 namespace layers {
@@ -9,22 +7,15 @@ namespace {
 // Whole channels of x [channels, ..n] or [samples, channels, ..n]. Tompson et al., arXiv:1411.4280.
 void add_channel_dropout(int64_t n) {
   layer(("Dropout" + std::to_string(n) + "d(float p=0.5)").c_str(),
-        "In training zeroes whole channels of x [n, channels, ..], or without n, with probability "
-        "p; the others times 1 / (1 - p). Tompson et al., arXiv:1411.4280.",
+        ("In training zeroes whole channels of x with probability p; the others times 1 / (1 - p): "
+         "dropout" +
+         std::to_string(n) + "d(x, p). Tompson et al., arXiv:1411.4280.")
+            .c_str(),
         [n](Object& self, double p) {
-          // Refuses what is no probability now, and not at the first call.
-          dropout(zeros({1}), p);
+          expect_probability("p", p);
           self.method(kOfTensor, [=](Object& self, Tensor x) {
-            // [n, channels] alone are channels of one element each, as in PyTorch.
-            if (x.dim() != n + 1 && x.dim() != n + 2 && x.dim() != 2) {
-              fail("x has " + std::to_string(x.dim()) + " dimensions, expected " +
-                   std::to_string(n + 1) + " or " + std::to_string(n + 2));
-            }
-            if (!self.training() || p == 0) return x;
-            if (x.dim() == 2 && n > 1) return dropout(x, p);
-            std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
-            std::fill(sizes.end() - n, sizes.end(), 1);
-            return x * dropout(ones(sizes, x.dtype(), x.device()), p);
+            if (n == 1) return dropout1d(x, p, self.training());
+            return n == 2 ? dropout2d(x, p, self.training()) : dropout3d(x, p, self.training());
           });
         });
 }

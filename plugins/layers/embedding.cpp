@@ -10,8 +10,8 @@ const OpRef kEmbedding("embedding"), kEmbeddingBag("embedding_bag"),
 
 // weight [num_embeddings, embedding_dim], normal; the row padding_idx is 0.
 Tensor table(int64_t num_embeddings, int64_t embedding_dim, optional<int64_t> padding_idx) {
-  expect_positive("num_embeddings", num_embeddings);
-  expect_positive("embedding_dim", embedding_dim);
+  expect_size("num_embeddings", num_embeddings);
+  expect_size("embedding_dim", embedding_dim);
   Tensor weight = randn({num_embeddings, embedding_dim});
   if (!padding_idx) return weight;
   const int64_t i = *padding_idx;

@@ -37,6 +37,8 @@ inline constexpr const char* kOfInputAndTarget = "forward(Tensor input, Tensor t
 void define_lazy(const std::string& schema, int64_t dim, const char* forward = kOfTensor);
 
 void expect_positive(const char* option, int64_t value);
+// Of a parameter that may have no elements.
+void expect_size(const char* option, int64_t value);
 // Of a stack: at least one, and no more than a program can hold.
 void expect_layers(const char* option, int64_t value);
 void expect_probability(const char* option, double value);

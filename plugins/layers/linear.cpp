@@ -35,11 +35,11 @@ void add_linear_layers() {
         "y = x W^T + b on x [.., in_features]: weight [out_features, in_features] and bias "
         "[out_features], both uniform in ±1/sqrt(in_features).",
         [](Object& self, int64_t in_features, int64_t out_features, bool bias) {
-          expect_positive("in_features", in_features);
-          expect_positive("out_features", out_features);
+          expect_size("in_features", in_features);
+          expect_size("out_features", out_features);
           // PyTorch's reset_parameters: kaiming_uniform(a = sqrt(5)) is this bound, for the weight
-          // as for the bias.
-          const double bound = 1 / std::sqrt(double(in_features));
+          // as for the bias, which is 0 where there is nothing to weigh.
+          const double bound = in_features > 0 ? 1 / std::sqrt(double(in_features)) : 0;
           self.parameter("weight", uniform({out_features, in_features}, -bound, bound));
           self.parameter("bias", bias ? uniform({out_features}, -bound, bound) : Tensor());
           self.method(kOfTensor, [](Object& self, Tensor x) {
@@ -53,8 +53,8 @@ void add_linear_layers() {
         [](Object& self, int64_t in1_features, int64_t in2_features, int64_t out_features,
            bool bias) {
           expect_positive("in1_features", in1_features);
-          expect_positive("in2_features", in2_features);
-          expect_positive("out_features", out_features);
+          expect_size("in2_features", in2_features);
+          expect_size("out_features", out_features);
           const double bound = 1 / std::sqrt(double(in1_features));
           self.parameter("weight",
                          uniform({out_features, in1_features, in2_features}, -bound, bound));

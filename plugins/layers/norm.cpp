@@ -13,7 +13,7 @@ void add_affine(Object& self, Ints sizes, bool weight, bool bias) {
 
 void expect_sizes(Ints normalized_shape) {
   if (normalized_shape.empty()) fail("normalized_shape is empty, expected at least one size");
-  for (const int64_t size : normalized_shape) expect_positive("normalized_shape", size);
+  for (const int64_t size : normalized_shape) expect_size("normalized_shape", size);
 }
 
 // The count of batches stays 0 in an InstanceNorm, as PyTorch's.
@@ -21,6 +21,9 @@ void add_running_values(Object& self, int64_t num_features) {
   self.buffer("running_mean", zeros(num_features));
   self.buffer("running_var", ones(num_features));
   self.buffer("num_batches_tracked", zeros({}, int64));
+  // Weights from before there was such a count are without it, and PyTorch takes them.
+  self.method("may_lack(str name) -> bool",
+              [](std::string_view name) { return name == "num_batches_tracked"; });
 }
 
 void define_batch_norm(int64_t n) {

@@ -41,6 +41,10 @@ void expect_positive(const char* option, int64_t value) {
   if (value < 1)
     fail(std::string(option) + " is " + std::to_string(value) + ", expected at least 1");
 }
+void expect_size(const char* option, int64_t value) {
+  if (value < 0)
+    fail(std::string(option) + " is " + std::to_string(value) + ", expected 0 or more");
+}
 void expect_layers(const char* option, int64_t value) {
   expect_positive(option, value);
   constexpr int64_t kMostLayers = 10000;

@@ -129,7 +129,7 @@ void define_power_average(int64_t n) {
 std::vector<int64_t> adaptive_size(Ints list, int64_t n) {
   std::vector<int64_t> known(list.begin(), list.end());
   std::replace(known.begin(), known.end(), int64_t{-1}, int64_t{1});
-  for_each_dim("output_size", known, n, 1);
+  for_each_dim("output_size", known, n, 0);
   return list.size() == 1 ? std::vector<int64_t>(size_t(n), list[0])
                           : std::vector<int64_t>(list.begin(), list.end());
 }

@@ -41,9 +41,10 @@ void exponentials() {
       .amp(Amp::float32)
       .keeps_halves()
       .meaning([](Tensor a, int64_t n) {
+        if (n >= 0) return call("matrix_power", a, n);  // of integers and halves, too
         expect_square("matrix_power", "a", a);
         if (n == INT64_MIN) fail("matrix_power: n is " + std::to_string(n) + ", expected more");
-        return n < 0 ? call("matrix_power", host_inv(a), -n) : call("matrix_power", a, n);
+        return call("matrix_power", host_inv(a), -n);
       });
   op("vander(Tensor x, int? N=None) -> Tensor")
       .doc(

@@ -71,7 +71,7 @@ std::string first_kind(int order) {
   return "let a = abs(x); let m = min(a, 25)\nlet near = (" + sum + ") / " +
          std::to_string(kPoints) + "\n" + asymptotic(order) +
          "let y = where(a < 25, near, root * (cosine * p - sine * q))\n" +
-         (order == 0 ? "y" : "where(x < 0, -y, y)");
+         (order == 0 ? "y" : "where(a < 1e-30, 0.5 * x, where(x < 0, -y, y))");
 }
 
 std::string second_kind(int order) {
@@ -130,7 +130,8 @@ std::string modified(int order, bool scaled) {
 }
 
 constinit ExpressionRef by_argument{"_bessel_by_argument(Tensor y0, Tensor y1, Tensor x) -> Tensor",
-                                    "where(x == 0, 0.5, y0 - y1 / where(x == 0, 1, x))"};
+                                    "let few = abs(x) < 1e-30\n"
+                                    "where(few, 0.5, y0 - y1 / where(few, 1, x))"};
 // Of Y, which is -inf at 0.
 constinit ExpressionRef second_by_argument{
     "_bessel_second_by_argument(Tensor y0, Tensor y1, Tensor x) -> Tensor",

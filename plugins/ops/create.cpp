@@ -18,7 +18,10 @@ double counted_in(Dtype dtype, double value) {
 }
 
 Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device device) {
-  bool ints = is_int(start) && is_int(end) && is_int(step);
+  const auto is_whole = [](const Operand& number) {
+    return is_int(number) || number.value().kind == TN_KIND_BOOL;
+  };
+  bool ints = is_whole(start) && is_whole(end) && is_whole(step);
   double distance = as_double(end) - as_double(start), stride = as_double(step);
   if (stride == 0) fail("arange: step is 0");
   if (!std::isfinite(stride))
@@ -49,7 +52,8 @@ Tensor range(Operand start, Operand end, Operand step, Dtype dtype, Device devic
     number_for("arange", "start", start, int64);
     number_for("arange", "the last element", as_double(start) + double(n - 1) * stride, int64);
   }
-  if (ints || dtype.is_float()) return prim::iota(n, Number(start), Number(step), dtype, device);
+  if (ints) return prim::iota(n, start.value().as.i, step.value().as.i, dtype, device);
+  if (dtype.is_float()) return prim::iota(n, Number(start), Number(step), dtype, device);
   const double from = counted_in(dtype, as_double(start)), by = counted_in(dtype, stride);
   if (by == 0) {
     fail("arange: step is " + detail::number_text(stride) + ", which is 0 in " + dtype.name());

@@ -169,19 +169,24 @@ void distances() {
      "Tensor")
       .doc(
           "x [n, channels, ..] / (k + alpha * m)^beta, where m is the mean of x * x over size "
-          "neighbouring channels; beyond the first and the last are zeros. Krizhevsky et al., "
-          "2012.")
+          "neighbouring channels, cut to a whole number where x has whole numbers; beyond the "
+          "first "
+          "and the last are zeros. Krizhevsky et al., 2012.")
       .amp(Amp::float32)
       .meaning([](Tensor x, int64_t size, double alpha, double beta, double k) {
-        expect_float("local_response_norm", x);
+        if (x.dtype() == bool_) fail("local_response_norm: x is bool, expected numbers");
         if (x.dim() < 3 || size < 1) {
           fail("local_response_norm: x is " + sizes_text(x.sizes()) + " and size " +
                std::to_string(size) + "; expected [n, channels, ..], and size of at least 1");
         }
-        if (x.numel() == 0) return prim::copy(x);
-        const Tensor flat = prim::reshape(square(x), {x.size(0), x.size(1), -1});
+        if (x.numel() == 0) return prim::copy(as_float(x));
+        const bool is_float = x.dtype().is_float();
+        const Tensor squares = square(is_float ? x : as_dtype(x, int64));
+        const Tensor flat = prim::reshape(squares, {x.size(0), x.size(1), -1});
         const Tensor padded = pad(flat, {0, 0, size / 2, (size - 1) / 2});
-        const Tensor near = mean(unfold(padded, 1, size, 1), {-1});
+        const Tensor windows = unfold(padded, 1, size, 1);
+        // Whole numbers have a whole mean, as in PyTorch.
+        const Tensor near = is_float ? mean(windows, {-1}) : floor_divide(sum(windows, {-1}), size);
         return div(x, prim::reshape(pow(add(mul(near, alpha), k), beta), x.sizes()));
       });
 }

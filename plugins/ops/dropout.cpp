@@ -53,6 +53,73 @@ Tensor alpha_dropped(const Tensor& x, const Tensor& mask, double p) {
   return prim::elementwise(keep_or_saturate, x, mask, scale, shift, kSaturation * scale + shift);
 }
 
+// What PyTorch takes today with a warning, since it means to read it in another way or to refuse it.
+void warn_of_dimensions(const char* op, const Tensor& x, const char* expected, const char* taken) {
+  warn_once(std::string(op) + ": x has " + std::to_string(x.dim()) + " dimensions, expected " +
+            expected + "; it is taken as " + taken + ", as in PyTorch");
+}
+
+// Whole channels of x [n, channels, ..], or of x [channels, ..] as one sample.
+Tensor channels_dropped(const char* op, const Tensor& x, double p, bool training, bool is_sample) {
+  check_dropout(op, x, p, training);
+  if (!training || p == 0) return x;
+  if (is_sample && x.dim() == 0) fail(std::string(op) + ": x is [], expected [channels, ..]");
+  const Tensor samples = is_sample ? unsqueeze(x, 0) : x;
+  const Tensor mask = mask_of_channels(op, samples, p);
+  const Tensor y = prim::elementwise(keep, samples, mask, scale_of(p));
+  return is_sample ? squeeze(y, 0) : y;
+}
+
+void dropouts_of_channels() {
+  op("feature_dropout(Tensor x, float p=0.5, bool training=True) -> Tensor")
+      .doc(
+          "dropout(x, p, training) of whole channels of x [n, channels, ..]. Tompson et al., "
+          "arXiv:1411.4280.")
+      .random()
+      .amp(Amp::widest)
+      .keeps_halves()
+      .meaning([](Tensor x, double p, bool training) {
+        return channels_dropped("feature_dropout", x, p, training, false);
+      });
+  op("dropout1d(Tensor x, float p=0.5, bool training=True) -> Tensor")
+      .doc(
+          "dropout(x, p, training) of whole channels of x [n, channels, length] or [channels, "
+          "length].")
+      .random()
+      .amp(Amp::widest)
+      .keeps_halves()
+      .meaning([](Tensor x, double p, bool training) {
+        if (x.dim() != 2 && x.dim() != 3) {
+          fail("dropout1d: x has " + std::to_string(x.dim()) + " dimensions, expected 2 or 3");
+        }
+        return channels_dropped("dropout1d", x, p, training, x.dim() == 2);
+      });
+  op("dropout2d(Tensor x, float p=0.5, bool training=True) -> Tensor")
+      .doc(
+          "dropout(x, p, training) of whole channels of x [n, channels, height, width]. Other "
+          "sizes are warned of and taken as [n, channels, ..], 3 dimensions too, as in PyTorch.")
+      .random()
+      .amp(Amp::widest)
+      .keeps_halves()
+      .meaning([](Tensor x, double p, bool training) {
+        if (x.dim() != 4) warn_of_dimensions("dropout2d", x, "4", "[n, channels, ..]");
+        return channels_dropped("dropout2d", x, p, training, false);
+      });
+  op("dropout3d(Tensor x, float p=0.5, bool training=True) -> Tensor")
+      .doc(
+          "dropout(x, p, training) of whole channels of x [n, channels, depth, height, width] or "
+          "[channels, depth, height, width]. Other sizes are warned of and taken as "
+          "[channels, ..], as in PyTorch.")
+      .random()
+      .amp(Amp::widest)
+      .keeps_halves()
+      .meaning([](Tensor x, double p, bool training) {
+        if (x.dim() != 4 && x.dim() != 5)
+          warn_of_dimensions("dropout3d", x, "4 or 5", "[channels, ..]");
+        return channels_dropped("dropout3d", x, p, training, x.dim() != 5);
+      });
+}
+
 void dropouts() {
   op("dropout(Tensor x, float p=0.5, bool training=True) -> Tensor")
       .doc(
@@ -83,18 +150,6 @@ void dropouts() {
           return std::tuple{prim::copy(x), prim::fill(x.sizes(), true, bool_, x.device())};
         const Tensor mask = mask_of(x, p);
         return std::tuple{prim::elementwise(keep, x, mask, scale_of(p)), mask};
-      });
-  op("feature_dropout(Tensor x, float p=0.5, bool training=True) -> Tensor")
-      .doc(
-          "dropout(x, p, training) of whole channels of x [n, channels, ..]. Tompson et al., "
-          "arXiv:1411.4280.")
-      .random()
-      .amp(Amp::widest)
-      .keeps_halves()
-      .meaning([](Tensor x, double p, bool training) {
-        check_dropout("feature_dropout", x, p, training);
-        if (!training || p == 0) return x;
-        return prim::elementwise(keep, x, mask_of_channels("feature_dropout", x, p), scale_of(p));
       });
 }
 
@@ -175,6 +230,7 @@ void draws() {
 
 void dropout_forms() {
   dropouts();
+  dropouts_of_channels();
   alpha_dropouts();
   draws();
 }

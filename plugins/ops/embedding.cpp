@@ -110,12 +110,19 @@ constinit ExpressionRef larger_of_bag{
     "_larger_of_bag(Tensor y, Tensor below, Tensor bag, Tensor bag_below) -> Tensor",
     "where(bag == bag_below, max(y, below), y)"};
 
+// numbers [n] as rows of the width of the table.
+Tensor as_rows(const Tensor& numbers, int64_t width) {
+  return prim::expand(prim::reshape(numbers, {numbers.numel(), 1}), {numbers.numel(), width});
+}
+
 // The largest of each bag of rows [n, d]: log2(n) comparisons with rows 1, 2, 4, .. before in the
 // same bag; then the last row of a bag has it. A bag without rows gives anything.
 Tensor bag_max(const Tensor& values, const Tensor& bag, const Tensor& counts) {
   Tensor y = values, own = prim::reshape(bag, {bag.numel(), 1});
   int64_t n = values.size(0), d = values.size(1), bags = counts.numel();
-  if (n == 0) return prim::fill({bags, d}, 0, values.dtype(), values.device());
+  if (n == 0)
+    return prim::scatter(spread({bags, d}, 0, values.dtype(), values.device()), 0, as_rows(bag, d),
+                         values, true);
   for (int64_t shift = 1; shift < n; shift *= 2) {
     Tensor low = prim::slice(y, 0, 0, n - shift), high = prim::slice(y, 0, shift, n);
     Tensor joined = prim::elementwise(larger_of_bag, high, low, prim::slice(own, 0, shift, n),
@@ -157,7 +164,9 @@ void check_bags(const Tensor& weight, const Tensor& index, BagOptions* o) {
     fail("embedding_bag: index is " + sizes_text(index.sizes()) +
          ", expected 2 dimensions, or 1 with offsets");
   }
-  if (o->include_last_offset && (!o->offsets.defined() || o->offsets.numel() == 0))
+  // Rows of two dimensions end where they end: there the last offset says nothing.
+  if (!o->offsets.defined()) o->include_last_offset = false;
+  if (o->include_last_offset && o->offsets.numel() == 0)
     fail("embedding_bag: include_last_offset is set, expected offsets with the last one");
   if (!o->padding_idx || weight.dim() != 2) return;
   const int64_t count = weight.size(0);
@@ -206,11 +215,6 @@ Tensor numbers_of_bags(const Tensor& offsets, int64_t n) {
   return prim::elementwise(less_one, prim::scan(TN_REDUCE_SUM, prim::slice(begins, 0, 0, n), 0));
 }
 
-// numbers [n] as rows of the width of the table.
-Tensor as_rows(const Tensor& numbers, int64_t width) {
-  return prim::expand(prim::reshape(numbers, {numbers.numel(), 1}), {numbers.numel(), width});
-}
-
 // The sums of the rows of weight [.., d] at index [n], a bag from each of the offsets on.
 Tensor sums_of_bags(const Tensor& weight, const Tensor& index, const Tensor& offsets) {
   const int64_t d = weight.size(1);
@@ -246,8 +250,7 @@ Tensor plain_bags(const Tensor& weight, const Tensor& given, const BagOptions& o
   return of_bags(o.mode, total, counts);
 }
 
-Tensor bags(const Tensor& weight, const Tensor& index, BagOptions o) {
-  check_bags(weight, index, &o);
+Tensor bags_of_wide(const Tensor& weight, const Tensor& index, const BagOptions& o) {
   const bool largest = o.mode == "max";
   if (o.offsets.defined() && o.offsets.numel() > 0 && !largest && !o.sparse && !o.padding_idx &&
       !o.per_sample_weights.defined() && !o.scale_grad_by_freq) {
@@ -255,7 +258,7 @@ Tensor bags(const Tensor& weight, const Tensor& index, BagOptions o) {
   }
   Tensor picked = o.scale_grad_by_freq
                       ? call(detail::op<"_embedding_by_frequency">, weight, index, none)
-                      : embedding(weight, index, {}, o.sparse);
+                      : wide(embedding(weight, index, {}, o.sparse));
   if (o.per_sample_weights.defined()) {
     bool fits = std::ranges::equal(o.per_sample_weights.sizes(), index.sizes());
     if (o.mode != "sum" || !fits) {
@@ -298,6 +301,16 @@ Tensor bags(const Tensor& weight, const Tensor& index, BagOptions o) {
   Tensor total =
       prim::scatter(filled({count, d}, 0, picked.dtype()), 0, as_rows(bag, d), picked, true);
   return wanted(of_bags(o.mode, total, counts));
+}
+
+// Halves are added up as float32. A gradient that is row-sparse has to get to the table as it is: there
+// the rows are widened that were read, elsewhere the table.
+Tensor bags(const Tensor& weight, const Tensor& index, BagOptions o) {
+  check_bags(weight, index, &o);
+  const Tensor& factors = o.per_sample_weights;
+  const Dtype dtype = factors.defined() ? promoted(weight, factors) : weight.dtype();
+  if (factors.defined()) o.per_sample_weights = wide(factors);
+  return as_dtype(bags_of_wide(o.sparse ? weight : wide(weight), index, o), dtype);
 }
 
 }  // namespace
@@ -360,6 +373,7 @@ void embedding() {
           "negative, belongs to no bag and gets no gradient. sparse: as "
           "embedding's. scale_grad_by_freq: the gradient of a row is divided by how often index "
           "has it.")
+      .keeps_halves()
       .meaning([](Tensor weight, Tensor index, Tensor offsets, string_view mode,
                   Tensor per_sample_weights, bool include_last_offset,
                   optional<int64_t> padding_idx, bool sparse, bool scale_grad_by_freq) {

@@ -2,8 +2,6 @@
 // reduction is mean, sum or none, as PyTorch's.
 #include <algorithm>
 #include <limits>
-#include <mutex>
-#include <set>
 #include <string>
 
 #include "loss.h"
@@ -113,15 +111,10 @@ void expect_broadcast_to(const char* op, const Tensor& input, const Tensor& targ
 void expect_alike(const char* op, const Tensor& input, const Tensor& target) {
   expect_broadcast(op, input, target);
   if (sizes_of(input) == sizes_of(target)) return;
-  constexpr size_t kMost = 1000;  // a program with more of them has been told
-  static std::mutex mutex;
-  static auto& told = *new std::set<std::string>;
-  const std::string text = std::string(op) + ": target is " + sizes_text(target.sizes()) +
-                           ", input is " + sizes_text(input.sizes()) +
-                           ": they are broadcast, which is likely to give a wrong result; expected "
-                           "the same sizes";
-  const std::scoped_lock lock(mutex);
-  if (told.size() < kMost && told.insert(text).second) host()->log(2, text.c_str());
+  warn_once(std::string(op) + ": target is " + sizes_text(target.sizes()) + ", input is " +
+            sizes_text(input.sizes()) +
+            ": they are broadcast, which is likely to give a wrong result; expected the same "
+            "sizes");
 }
 // As PyTorch: squares and logarithms of whole numbers are refused, which would wrap or be cut.
 void expect_fractions(const char* op, const Tensor& input, const Tensor& target) {

@@ -7,6 +7,10 @@
 namespace tenon::ops_pack {
 namespace {
 
+// y, which does not change with x: x has a gradient of 0, and not none.
+constinit ExpressionRef instead_of{"_instead_of(Tensor x, Tensor y) -> Tensor",
+                                   "y\n dx = where(g == 0, g, 0); dy = g"};
+
 // The greatest (or least) sum of absolute values: of columns for 1 and -1, of rows for the
 // infinities.
 Tensor norm_of_matrix(const Tensor& given, optional<double> ord, Ints dims, bool keepdim) {
@@ -94,9 +98,7 @@ Tensor power_of_matrix(const Tensor& x, int64_t n) {
   if (x.dim() < 2 || x.size(-1) != x.size(-2))
     fail("matrix_power: x is " + sizes_text(x.sizes()) + ", expected square matrices");
   if (n < 0) fail("matrix_power: n is " + std::to_string(n) + ", expected 0 or more");
-  if (n == 0) {
-    return prim::copy(prim::expand(eye(x.size(-1), {}, x.dtype(), x.device()), x.sizes()));
-  }
+  if (n == 0) return prim::elementwise(instead_of, x, eye(x.size(-1), {}, x.dtype(), x.device()));
   Tensor result, square = x;
   for (; n > 0; n /= 2) {
     if (n % 2 == 1) result = result.defined() ? matmul(result, square) : square;

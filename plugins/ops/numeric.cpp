@@ -126,6 +126,14 @@ std::string fraction_and_exponent() {
          "dx = g0 * exp2(-(out1 // 2)) * exp2(out1 // 2 - out1)";
 }
 
+// t * 2 ** e. Where 2 ** e itself is a number of the dtype, t is multiplied once, so that it is rounded
+// once. Elsewhere in three steps, each by a third of e: 2 ** 1024 is none in float64, and 0.5 times it
+// is. A step that gives 0 or an infinity leaves nothing that a later one could bring back.
+std::string scaled_in_steps(const std::string& t) {
+  return "where(once, " + t + " * all, where((" + t + " == 0 or isinf(" + t +
+         ")) and isfinite(e), " + t + ", " + t + " * rest * step * step))";
+}
+
 void fractions_and_exponents() {
   op("_frexp(Tensor x) -> (Tensor mantissa, Tensor exponent)", fraction_and_exponent().c_str());
   op("frexp(Tensor x) -> (Tensor mantissa, Tensor exponent)")
@@ -143,7 +151,13 @@ void fractions_and_exponents() {
             tenon::call<std::tuple<Tensor, Tensor>>(detail::op<"_frexp">, as_dtype(x, float64));
         return std::tuple{as_dtype(mantissa, x.dtype()), as_dtype(exponent, int32)};
       });
-  op("ldexp(Tensor x, Tensor other) -> Tensor", "x * exp2(other)")
+  op("ldexp(Tensor x, Tensor other) -> Tensor",
+     ("let e = float(other); let third = where(isfinite(e), round(e / 3), 0)\n"
+      "let rest = exp2(e - 2 * third); let step = exp2(third); let all = rest * step * step\n"
+      "let once = isfinite(all) and isfinite(1 / all)\n" +
+      scaled_in_steps("float(x)") + "\ndx = " + scaled_in_steps("g") +
+      "; dother = g * (out * 0.6931471805599453)")
+         .c_str())
       .doc("x * 2 ** other. Integers become float32.")
       .method()
       .inplace();

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <mutex>
+#include <set>
 
 namespace tenon::ops_pack {
 
@@ -116,6 +118,14 @@ std::string sizes_text(std::span<const int64_t> sizes) {
   std::string text = "[";
   for (size_t i = 0; i < sizes.size(); ++i) text += (i ? ", " : "") + std::to_string(sizes[i]);
   return text + "]";
+}
+
+void warn_once(const std::string& text) {
+  constexpr size_t kMost = 1000;  // a program with more of them has been told
+  static std::mutex mutex;
+  static auto& told = *new std::set<std::string>;
+  const std::scoped_lock lock(mutex);
+  if (told.size() < kMost && told.insert(text).second) host()->log(2, text.c_str());
 }
 
 void expect_floating(const char* op, Dtype dtype) {

@@ -47,6 +47,7 @@ void scatter_reductions();
 void norm();
 void distances();
 void loss();
+void linear_losses();
 void margin_losses();
 void likelihood_losses();
 void ctc();
@@ -123,6 +124,8 @@ Dtype promoted(const Operand& x, const Operand& y);
 void expect_float(const char* op, const Tensor& x);
 // Refuses a dtype that a caller names and that holds no fractions.
 void expect_floating(const char* op, Dtype dtype);
+// Logs a warning, each text once, as Python shows a warning once.
+void warn_once(const std::string& text);
 // "0.5", "inf", "1e+30"
 std::string number_text(double number);
 // As an expression reads it back.

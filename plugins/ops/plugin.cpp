@@ -28,6 +28,7 @@ TENON_PLUGIN(ops) {
   ops_pack::distances();
   group("loss");
   ops_pack::loss();
+  ops_pack::linear_losses();
   ops_pack::margin_losses();
   ops_pack::likelihood_losses();
   ops_pack::ctc();

@@ -229,6 +229,7 @@ Tensor adaptive_along(const Tensor& x, int64_t d, int64_t n, bool maximum) {
 Tensor adaptive_pool(const char* op, const Tensor& x, const Sizes& output_size, bool maximum) {
   int64_t n = int64_t(output_size.size());
   expect_elements(op, x.sizes(), n);
+  if (product(output_size) == 0) return of_no_windows(x, output_size);
   Windows w;
   bool even = true;
   for (int64_t d = 0; d < n; ++d) {

@@ -24,6 +24,11 @@ Windows pool_options(const char* op, int64_t n, Ints kernel, Ints stride, Ints p
                      Ints dilation);
 // Refuses images without elements.
 void expect_elements(const char* op, std::span<const int64_t> sizes, int64_t n);
+// What adaptive pools give where a size of the output is 0: no elements, and still with a history.
+inline Tensor of_no_windows(const Tensor& x, const Sizes& output_size) {
+  return prim::reshape(prim::slice(x, x.dim() - 1, 0, 0),
+                       joined_sizes({first_sizes(x, 2), output_size}));
+}
 // The flat place of the maximum over dims, which are neighbours: of equal ones the first, but of
 // NaNs the last, as in PyTorch's pools.
 Tensor place_of_max(const Tensor& x, Ints dims);

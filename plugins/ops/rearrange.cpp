@@ -27,8 +27,15 @@ bool are_channels_last(Tensors xs) {
   return some;
 }
 
+// What cat makes.
+struct Joined {
+  int64_t dim;
+  Sizes sizes;
+  Dtype dtype;
+  Device device;
+};
 // All but `dim` must agree; dtypes promote. Tensors [0] are passed over, as PyTorch does.
-Tensor joined(Tensors xs, int64_t dim) {
+Joined check_joined(Tensors xs, int64_t dim) {
   if (xs.size() == 0) fail("cat: the list of tensors is empty");
   Tensor first;
   Dtype dtype = xs[0].dtype();
@@ -36,9 +43,10 @@ Tensor joined(Tensors xs, int64_t dim) {
     if (!first.defined() && !(xs[i].dim() == 1 && xs[i].numel() == 0)) first = xs[i];
     dtype = promote(dtype, xs[i].dtype());
   }
-  if (!first.defined()) first = xs[0];
+  const bool all_passed_over = !first.defined();  // then dim may be anything, as in PyTorch
+  if (all_passed_over) first = xs[0];
   if (first.dim() == 0) fail("cat: a tensor has no dimensions");
-  int64_t d = wrap_dim("cat", dim, first.dim());
+  int64_t d = all_passed_over ? 0 : wrap_dim("cat", dim, first.dim());
   std::vector<int64_t> sizes(first.sizes().begin(), first.sizes().end());
   sizes[size_t(d)] = 0;
   for (uint32_t i = 0; i < xs.size(); ++i) {
@@ -55,10 +63,15 @@ Tensor joined(Tensors xs, int64_t dim) {
       fail("cat: the sizes along " + std::to_string(d) + " add up to more than 63 bits hold");
     }
   }
+  return {d, sizes, dtype, first.device()};
+}
+
+Tensor joined(Tensors xs, int64_t dim) {
+  auto [d, sizes, dtype, device] = check_joined(xs, dim);
   // Channels-last images stay so.
   const bool is_last = are_channels_last(xs);
   if (is_last) std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());
-  Tensor result = Tensor::empty(sizes, dtype, first.device());
+  Tensor result = Tensor::empty(sizes, dtype, device);
   if (is_last) result = channels_from_end(result).detach();  // and no view
   int64_t at = 0;
   for (uint32_t i = 0; i < xs.size(); ++i) {
@@ -76,9 +89,10 @@ std::vector<Tensor> joined_gradient(const Vjp& call, Tensors xs, int64_t dim) {
   int64_t at = 0;
   for (uint32_t i = 0; i < xs.size(); ++i) {
     Tensor x = xs[i];
-    bool skipped = x.dim() == 1 && x.numel() == 0 && g.dim() != 1;
-    int64_t size = skipped ? 0 : x.size(wrap_dim("cat", dim, g.dim()));
-    if (call.needs(i) && !skipped) {
+    const bool is_none = x.dim() == 1 && x.numel() == 0;
+    if (is_none && call.needs(i)) grads[i] = prim::fill({0}, 0, x.dtype(), x.device());
+    const int64_t size = is_none ? 0 : x.size(wrap_dim("cat", dim, g.dim()));
+    if (call.needs(i) && !is_none) {
       grads[i] = prim::slice(g, dim, at, at + size);
       if (grads[i].dtype() != x.dtype()) grads[i] = prim::copy(grads[i], x.dtype());
     }
@@ -238,6 +252,10 @@ void rearrange() {
       .doc("Tensors side by side along dim; other sizes are equal.")
       .amp(Amp::widest)
       .keeps_halves()
+      .infer([](Tensors xs, int64_t dim) {
+        const Joined y = check_joined(xs, dim);
+        return Meta(y.sizes, y.dtype, y.device);
+      })
       .meaning(joined)
       .vjp(joined_gradient, Reads::sizes);
   op("clone(Tensor x) -> Tensor")

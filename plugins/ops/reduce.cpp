@@ -113,6 +113,11 @@ Tensor norm_of(const Tensor& x, double p, Ints dims, bool keepdim) {
   expect_float("norm", x);
   if (p == INFINITY) return prim::reduce(TN_REDUCE_MAX, {x}, dims, keepdim, magnitude);
   if (p == -INFINITY) return prim::reduce(TN_REDUCE_MIN, {x}, dims, keepdim, magnitude);
+  if (x.dim() == 0) distinct_dims("norm", dims, 0);  // a reduction has nothing to fold there
+  if (p < 0 && folded_count("norm", x, dims) == 0) {
+    fail("norm: x is " + sizes_text(x.sizes()) + " and p is " + number_text(p) +
+         "; no elements have no norm of a negative order");
+  }
   if (p == 0) return prim::reduce(TN_REDUCE_SUM, {x}, dims, keepdim, presence);
   if (p == 1) return prim::reduce(TN_REDUCE_SUM, {x}, dims, keepdim, magnitude);
   if (p == 2) return fold(TN_REDUCE_SUM, {x}, dims, keepdim, squared, {}, root, {});

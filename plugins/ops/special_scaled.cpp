@@ -50,7 +50,8 @@ constinit ExpressionRef scaled_i0_dx{
     "grad * (y1 - sign(x) * y0)"};
 constinit ExpressionRef scaled_i1_dx{
     "_scaled_i1_dx(Tensor grad, Tensor x, Tensor y0, Tensor y1) -> Tensor",
-    "grad * where(x == 0, 0.5, y0 - y1 * (sign(x) + 1 / where(x == 0, 1, x)))"};
+    "let few = abs(x) < 1e-30\n"
+    "grad * where(few, 0.5, y0 - y1 * (sign(x) + 1 / where(few, 1, x)))"};
 
 // formula(x), computed in float64 and rounded to x's dtype.
 Tensor exactly(const ExpressionRef& formula, const Tensor& x) {
@@ -102,7 +103,7 @@ void entropies() {
   op("xlog1py(Tensor x, Tensor y) -> Tensor",
      "let a = float(x)\n"
      "where(isnan(y), nan, where(a == 0, 0, a * log1p(y)))\n"
-     "dx = where(x == 0 and y <= -1, 0, g * log1p(y)); dy = g * (x / (y + 1))")
+     "dx = g * log1p(where((x == 0 or g == 0) and y <= -1, 0, y)); dy = g * (x / (y + 1))")
       .doc("x * log1p(y); 0 where x is 0, whatever y is but NaN.");
 }
 

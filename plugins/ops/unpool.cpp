@@ -52,6 +52,10 @@ Tensor adaptive_windows(const Tensor& x, const Sizes& out, const Sizes& kernel) 
 std::tuple<Tensor, Tensor> indexed_adaptive(const char* op, const Tensor& x, const Sizes& out) {
   const auto n = int64_t(out.size());
   expect_elements(op, x.sizes(), n);
+  if (product(out) == 0) {
+    const Tensor none = of_no_windows(x, out);
+    return {none, spread(none.sizes(), 0, int64, x.device())};
+  }
   Sizes kernel;
   bool even = true;
   for (int64_t d = 0; d < n; ++d) {

@@ -145,7 +145,7 @@ Sizes adaptive_sizes(const char* op, const Sizes& sizes, Ints output_size, int64
       if (out[d] == -1) out[d] = sizes[2 + d];
     }
   }
-  return for_each_dim(op, "output_size", out, n, 1);
+  return for_each_dim(op, "output_size", out, n, 0);
 }
 
 void set_out(const char* op, Windows* w, std::span<const int64_t> sizes, bool ceil_mode) {

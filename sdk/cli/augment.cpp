@@ -26,6 +26,12 @@ Transform crop(Fields& fields) {
   const data::RandomCropOptions options{.padding = fields.integer("padding", 1, kMostPadding),
                                         .fill = number(fields, "fill", 0)};
   return [=](const Tensor& image, data::Random& random) {
+    if (image.dim() < 2) {
+      fail(
+          fmt::format("RandomCrop: it is for images [.., height, width], got sizes {}; `shape` in "
+                      "\"data\" gives items others",
+                      tenon::detail::sizes_text(image.sizes())));
+    }
     return data::RandomCrop(image.size(-2), image.size(-1), options)(image, random);
   };
 }

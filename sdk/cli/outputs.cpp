@@ -11,7 +11,8 @@
 
 #include <fmt/format.h>
 
-#include <tenon/object.hpp>
+#include <tenon/disk.hpp>
+#include <tenon/messages.hpp>
 
 #include "text.h"
 #include "text_data.h"
@@ -60,11 +61,9 @@ void expect_other(const std::string& option, const std::string& file,
 }
 
 void expect_writable(const std::string& option, const std::string& file) {
-  try {
-    Object::create("SafetensorsWriter", file).invoke<void>("check");
-  } catch (const Error& error) {
-    fail(fmt::format("{}: {}", option, error.what()), error.code());
-  }
+  disk::Output opened;  // which leaves nothing behind
+  if (const disk::Problem problem = opened.open(file))
+    fail(fmt::format("{}: {}", option, messages::escaped(problem.text)), problem.code);
 }
 
 bool is_in(const std::string& file, const std::string& folder) {

@@ -114,6 +114,7 @@ std::string config_from_anywhere(const TrainingConfig& config) {
 
 RunFolder::RunFolder(const Line& line) {
   if (line.has("run")) folder_ = path_of(line, "--run");
+  expect_room();
 }
 
 void RunFolder::add_options(po::options_description& options) {
@@ -138,6 +139,22 @@ void RunFolder::expect_other_data(const TrainingConfig& config) const {
     std::error_code none;
     if (own == file(kConfig) && fs::equivalent(own, config.file, none)) continue;
     expect_other("--run", own, config);
+  }
+}
+
+// What no folder or file can be made in the place of.
+void RunFolder::expect_room() const {
+  if (!is_open()) return;
+  std::error_code failed;
+  if (fs::is_symlink(fs::symlink_status(folder_, failed)) && !fs::exists(folder_, failed)) {
+    fail(fmt::format("--run: {} is a link to {}, which is not there; expected a folder",
+                     shown(folder_), shown(fs::read_symlink(folder_, failed).string())));
+  }
+  for (const std::string& own : files()) {
+    if (fs::is_directory(own, failed)) {
+      fail(fmt::format("--run: {} is a folder, where a run has a file; expected another folder",
+                       shown(own)));
+    }
   }
 }
 

@@ -48,6 +48,7 @@ class RunFolder {
   void stop();
 
  private:
+  void expect_room() const;
   std::string file(const char* name) const;
   // What it writes there itself.
   std::vector<std::string> files() const;

@@ -98,9 +98,12 @@ data::Dataset read_texts(Training& training) {
   }
   if (data.tokenizer.empty()) return {padded(as_bytes(training, texts), 0), Tensor::from(labels)};
   const Tokenizer tokenizer(data.tokenizer);
-  const Tokenizer::Batch batch =
-      tokenizer.encode_batch(texts, {.max_length = data.length, .pad_left = false});
   training.ids = Vocabulary::of_tokenizer(data.tokenizer).size();
+  std::optional<int64_t> pad_id = tokenizer.pad_id();
+  // A tokenizer without a token to fill up with gets one id more.
+  if (!pad_id) training.padding = pad_id = training.ids++;
+  const Tokenizer::Batch batch = tokenizer.encode_batch(
+      texts, {.max_length = data.length, .pad_left = false, .pad_id = pad_id});
   const std::vector<int64_t> mask = batch.attention_mask.to_vector<int64_t>();
   const auto filled = std::ranges::find(mask, 0);
   if (filled != mask.end())

@@ -1,5 +1,6 @@
 // Functions whose gradient the application writes. Values are closed forms.
 #include "autograd_support.h"
+#include "message_of.h"
 
 namespace {
 
@@ -331,6 +332,104 @@ TEST(CustomFunction, BackwardMayGiveNoneBehindTheLastArgument) {
   expect_error([&] { run({1, 0, 1, 0, 1}); }, "Many: backward gives 5 gradients for 2 tensors");
   expect_error([&] { run({1}); }, "Many: backward gives 1 gradients for 2 tensors");
   expect_error([&] { run({1, 1, 1, 0}); }, "for an argument of forward that is no tensor");
+}
+
+// Writes its input, and says so or does not.
+struct Doubles : tn::Function<Doubles> {
+  static Tensor forward(Context& context, Tensor x, bool marks) {
+    x.mul_(2.0);
+    if (marks) context.mark_dirty({x});
+    return x;
+  }
+  static Tensor backward(Context&, Tensor g) { return g * 2.0; }
+};
+// libtorch's MarkDirty and ReturnLeafInplace.
+TEST(CustomFunction, AnInputThatItWritesIsItsResult) {
+  load_all();
+  const Tensor a = leaf({1, 3});
+  Tensor h = a * 1.0;
+  const uint64_t before = h.version();
+  const Tensor y = Doubles::apply(h, true);
+  EXPECT_TRUE(y.is_same(h));
+  EXPECT_GT(h.version(), before);
+  expect_near(h, {2, 6});
+  expect_near(tn::grad((h * tn::tensor({1.0, 10.0}, float64)).sum(), a), {2, 20});
+  // A tensor without a gradient becomes part of the graph.
+  struct Adds : tn::Function<Adds> {
+    static std::vector<Tensor> forward(tn::Context& context, Tensor x, Tensor z) {
+      context.mark_dirty({x});
+      return {x.add_(z), z + 2.0};
+    }
+    static std::vector<Tensor> backward(tn::Context&, Tensor g, Tensor of_second) {
+      return {g, g + of_second};
+    }
+  };
+  const Tensor x = tn::ones({2}, float64);
+  const std::vector<Tensor> out = Adds::apply(x, a);
+  EXPECT_TRUE(out[0].is_same(x));
+  EXPECT_TRUE(x.requires_grad());
+  expect_near(tn::grad(x.sum(), a), {1, 1});
+}
+
+TEST(CustomFunction, WhatItWritesOfAViewReachesTheBase) {
+  load_all();
+  const Tensor a = leaf({1, 3});
+  Tensor h = a * 1.0;
+  Doubles::apply(h.slice(0, 0, 1), true);
+  expect_near(h, {2, 3});
+  expect_near(tn::grad(h.sum(), a), {2, 1});
+  const tn::NoGrad scope;  // nothing is recorded, and the input comes back
+  const Tensor plain = tn::ones({2}, float64);
+  EXPECT_TRUE(Doubles::apply(plain, true).is_same(plain));
+}
+
+TEST(CustomFunction, RefusesToWriteWhatItMayNot) {
+  load_all();
+  const Tensor a = leaf({1, 3});
+  EXPECT_EQ(message_of([&] { Doubles::apply(a * 1.0, false); }),
+            "Doubles: forward changed tensor 0 among its arguments in place, which needs a "
+            "gradient; say context.mark_dirty({x}) and give it back, or change a copy (clone)");
+  expect_error([&] { Doubles::apply(a, true); },
+               "Doubles: a leaf that requires a gradient ([2] float64 on cpu) cannot be changed");
+  expect_error([&] { Doubles::apply(a.slice(0, 0, 1), true); }, "Doubles: a view of a leaf");
+  Doubles::apply(tn::ones({2}, float64), false);  // of what needs no gradient nobody is misled
+  struct Keeps : tn::Function<Keeps> {
+    static Tensor forward(tn::Context& context, Tensor x) {
+      context.mark_dirty({x.mul_(2.0)});
+      return x * 1.0;
+    }
+    static Tensor backward(tn::Context&, Tensor g) { return g; }
+  };
+  expect_error([&] { Keeps::apply(a * 1.0); },
+               "Keeps: forward does not give back a tensor that it says in mark_dirty, expected it "
+               "among its results");
+  struct Pair : tn::Function<Pair> {
+    static std::vector<Tensor> forward(tn::Context& context, Tensor x) {
+      context.mark_dirty({x.mul_(2.0)});
+      return {x, x + 1.0};
+    }
+    static std::vector<Tensor> backward(tn::Context&, Tensor g, Tensor) { return {g}; }
+  };
+  expect_error([&] { Pair::apply((a * 1.0).slice(0, 0, 1)); },
+               "Pair: forward writes an input that is a view ([1] float64 on cpu) and gives 2 "
+               "tensors, expected that one alone; let it write to a copy (clone)");
+}
+
+// As in PyTorch a result is never the input, whether the call is recorded or not.
+TEST(CustomFunction, GivesATensorOfItsOwnWithoutGradientsToo) {
+  load_all();
+  const Tensor x = leaf({1, 2}), plain = tn::ones({2}, float64);
+  {
+    const tn::NoGrad scope;
+    const Tensor y = Reversed::apply(x);
+    EXPECT_FALSE(y.is_same(x));
+    EXPECT_FALSE(y.requires_grad());
+    EXPECT_TRUE(y.same_storage(x));
+  }
+  const Tensor y = Reversed::apply(plain);
+  EXPECT_FALSE(y.is_same(plain));
+  y.mul_(x);  // as any view
+  expect_near(tn::grad(plain.sum(), x), {1, 1});
 }
 
 }  // namespace

@@ -149,6 +149,12 @@ TEST_F(CliLeaves, FoldersOfOthersAreLeftAlone) {
   EXPECT_EQ(read(folder + "/log.jsonl"), "{\"mine\": 1}\n");
   write("others/log.jsonl", "notes of mine");
   expect_refused(file + " --epochs 1 --run " + folder, "in a folder that is of no run");
+  fs::create_directories(path("inner") + "/log.jsonl");
+  expect_refused(file + " --epochs 1 --run " + path("inner"),
+                 "log.jsonl is a folder, where a run has a file; expected another folder");
+  fs::create_symlink("nowhere", path("link"));
+  expect_refused(file + " --epochs 1 --run " + path("link"),
+                 "link is a link to nowhere, which is not there; expected a folder");
 }
 
 TEST_F(CliLeaves, OneProcessAtATimeTrainsInAFolderOfCheckpoints) {

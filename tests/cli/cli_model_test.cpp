@@ -258,6 +258,8 @@ TEST_F(CliModel, ImagesAreChangedAnewEachTime) {
   }
   run = tenon("train " + with(R"([{"transform": "RandomVerticalFlip", "p": 1}])", "[64]"));
   EXPECT_HAS(run.err, "augment: RandomVerticalFlip: it is for images [.., height, width]");
+  run = tenon("train " + with(R"([{"transform": "RandomCrop", "padding": 1}])", "[64]"));
+  EXPECT_HAS(run.err, "augment: RandomCrop: it is for images [.., height, width]");
   run = tenon("train " + with("[]", "[3, 8, 8]"));
   EXPECT_HAS(run.err, "data: shape is [3, 8, 8], but an item has 64 values");
   run = tenon("train " + with("[]", "[0]"));

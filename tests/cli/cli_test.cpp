@@ -159,7 +159,7 @@ TEST_F(CliTest, WhatIsWrongInTheDataIsNamedWithItsLine) {
              "data.csv:2: column 2: 1e+40 times the scale 0.0625 is more than float32 holds");
   EXPECT_HAS(message("1,2,3\n1,2\n"), "data.csv:2: 2 fields, line 1 has 3");
   EXPECT_HAS(message("1,2,3\n1,two,3\n"), "data.csv:2: column 2: 'two' is not a number");
-  EXPECT_HAS(message("1,2,3\n\n1,2,3\n"), "data.csv:2: the line is empty");
+  EXPECT_HAS(message("1,2,3\n\n1,2\n"), "data.csv:3: 2 fields, line 1 has 3");
   EXPECT_HAS(message("1,2,3\n1,2,0.5\n"), "data.csv:2: column 3: 0.5 is not a class");
   EXPECT_HAS(message(""), "data.csv: has no rows");
   EXPECT_HAS(message("1,2,3\n"), "t.json:3: data: ");

@@ -305,6 +305,25 @@ TEST_F(Plain, NamesWhatTheBackendSaidWhenMemoryEnds) {
   make(device, kMiB)->release();
 }
 
+TEST_F(Plain, CountsThePeakFromItsReset) {
+  for (const tn_device d : {kCpu, device}) {
+    SCOPED_TRACE(d.type);
+    make(d, 9 * kMiB)->release();
+    tn_storage* const kept = make(d, 2 * kMiB);
+    const uint64_t live = stats_of(d).allocated;
+    EXPECT_GE(stats_of(d).peak_allocated, live + 7 * kMiB);
+    EXPECT_OK(reset_peak_memory(d));
+    EXPECT_EQ(stats_of(d).peak_allocated, live);
+    make(d, 3 * kMiB)->release();
+    EXPECT_EQ(stats_of(d).peak_allocated, live + 3 * kMiB);
+    kept->release();
+    EXPECT_EQ(stats_of(d).peak_allocated, live + 3 * kMiB);
+    EXPECT_OK(reset_peak_memory(d));
+    EXPECT_EQ(stats_of(d).peak_allocated, live - 2 * kMiB);
+  }
+  EXPECT_OK(reset_peak_memory({TN_DEVICE_META, 0}));
+}
+
 TEST_F(Plain, EmptiesItsCacheBeforeItFails) {
   state.capacity = 8 * kMiB;
   make(device, 5 * kMiB)->release();

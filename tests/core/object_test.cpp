@@ -167,9 +167,31 @@ TEST(Object, RefusesCycles) {
   EXPECT_EQ(api().n_children(inner.get()), 0u);
 }
 
+TEST(Object, RemovesEntries) {
+  const ObjectRef child = leaf("Leaf");
+  const ObjectRef object = container({{"inner", child.get()}}, "Block");
+  expect_ok(api().remove(object.get(), "inner"));
+  EXPECT_EQ(api().n_children(object.get()), 0u);
+  expect_error(api().remove(object.get(), "inner"), TN_NOT_FOUND,
+               "Block has no tensor or child 'inner'");
+  // Another one of the name is none that was there before.
+  expect_ok(api().set_child(object.get(), "inner", child.get()));
+  EXPECT_EQ(api().child_changes(object.get(), 0), 1u);
+  expect_ok(api().remove(child.get(), "weight"));
+  expect_error(api().remove(child.get(), "weight"), TN_NOT_FOUND,
+               "Leaf has no tensor or child 'weight'");
+  expect_ok(api().set_tensor(child.get(), "weight", nullptr, TN_ENTRY_COMPUTED));
+  expect_error(api().remove(child.get(), "weight"), TN_FAILED_PRECONDITION,
+               "Leaf: 'weight' is computed from other tensors: remove what computes it "
+               "(remove_parametrizations) first");
+  expect_error(api().remove(child.get(), nullptr), TN_INVALID_ARGUMENT, "remove: the name is NULL");
+}
+
 TEST(Object, NamesTheNearestOfWhatIsNotThere) {
   const ObjectRef object = leaf("Block");
   tn_tensor* t = nullptr;
+  expect_error(api().tensor(object.get(), "scale", &t), TN_NOT_FOUND,
+               "Block has no tensor 'scale' (its tensors: 'weight', 'count')");
   expect_error(api().tensor(object.get(), "wieght", &t), TN_NOT_FOUND,
                "Block has no tensor 'wieght'; did you mean 'weight'?");
   const tn_value x{};

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -363,6 +364,21 @@ TEST(PluginSearch, NeverLooksInTheWorkingDirectory) {
   EXPECT_EQ(document["ignored"][0]["folder"], ".");
   EXPECT_EQ(document["ignored"][0]["reason"],
             "not an absolute path: the working directory is not searched");
+}
+
+TEST(PluginSearch, SaysWhichFoldersAreNotThere) {
+  Folder folder;
+  const std::string absent = (folder.path() / "absent").string(),
+                    file = (folder.path() / "file").string();
+  std::ofstream(file) << "x";
+  EXPECT_EQ(load_folders(absent + ":" + file + ":" + folder.path().string()), "");
+  const auto document = nlohmann::json::parse(plugins_json());
+  EXPECT_EQ(document["searched"][0], folder.path().string());
+  ASSERT_GE(document["ignored"].size(), 2u);
+  EXPECT_EQ(document["ignored"][0]["folder"], absent);
+  EXPECT_EQ(document["ignored"][0]["reason"], "there is no such folder");
+  EXPECT_EQ(document["ignored"][1]["folder"], file);
+  EXPECT_EQ(document["ignored"][1]["reason"], "cannot be read: Not a directory");
 }
 
 // Not a test of its own: what the next one runs as another user.

@@ -8,6 +8,7 @@ The tests read it with torch_values.json. What a case is stands in torch_cases.p
 import math
 
 import torch
+import torch.nn.functional as F
 
 from torch_cases import D, SPECIAL, Const, case, ints, write, x
 
@@ -227,6 +228,21 @@ def corners():
         case("addr", [*bools, beta, alpha], lambda c, a, b, be, al: torch.addr(c, a, b, beta=bool(be), alpha=bool(al)))
 
 
+def linear_losses():
+    def loss(i, w, t, b=None, weight=None, ignore=-100, reduction="mean", smoothing=0.0, chunk=0):
+        ignore = None if t.is_floating_point() else ignore
+        return F.linear_cross_entropy(i, w, t, linear_bias=b, weight=weight, ignore_index=ignore, reduction=reduction,
+                                      label_smoothing=smoothing)
+
+    op, target = "linear_cross_entropy", torch.tensor([0, 3, 1, 3, 2])
+    case(op, [x(5, 3), x(4, 3), target], loss)
+    case(op, [x(5, 3), x(4, 3), target, x(4), None, 3, "sum", 0.0, 2], loss)
+    case(op, [x(5, 3), x(4, 3), target, x(4), None, -100, "none", 0.25, 3], loss)
+    case(op, [x(3), x(4, 3), torch.tensor(2)], loss)
+    case(op, [x(5, 3), x(4, 3), target, None, Const(x(4, low=0.1)), 3, "mean", 0.25], loss)
+    case(op, [x(5, 3), x(4, 3), Const(torch.softmax(x(5, 4), 1)), x(4), None, -100, "mean", 0.25], loss)
+
+
 def main():
     numbers()
     normal_distribution()
@@ -237,6 +253,7 @@ def main():
     statistics()
     makers()
     corners()
+    linear_losses()
     write("torch_values_daily.json")
 
 

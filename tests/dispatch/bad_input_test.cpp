@@ -180,6 +180,7 @@ TEST_F(BadInput, DevicesThatDoNotFit) {
       expect_error([&] { tn::ones({2}).to(d); }, part);
       expect_error([&] { d.synchronize(); }, part);
       expect_error([&] { d.memory_stats(); }, part);
+      expect_error([&] { d.reset_peak_memory_stats(); }, part);
       expect_error([&] { d.empty_cache(); }, part);
       expect_error([&] { tn::Stream stream(d); }, part);
       expect_error([&] { tn::Autocast guard(d); }, part);

@@ -98,6 +98,73 @@ TEST(Literal, BracesNestToThreeDimensions) {
   expect_error([] { tn::tensor({{{1}, {2}}, {{3}}}); }, "tensor: blocks of different lengths");
 }
 
+TEST(Literal, BracesNestAsDeepAsTheyAreWritten) {
+  load_all();
+  const Tensor image = tn::tensor({{{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}});
+  expect_sizes(image, {1, 2, 2, 2});
+  EXPECT_EQ(image.dtype(), tn::int64);
+  EXPECT_EQ(image.to_vector<int64_t>(), (std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+  const Tensor volume = tn::tensor({{{{{0.1, 2}}, {{3, 4}}}}}, tn::float64);
+  expect_sizes(volume, {1, 1, 2, 1, 2});
+  expect_near(volume, {0.1, 2, 3, 4}, 0);
+  EXPECT_EQ(tn::tensor({{{{true}, {false}}}}).dtype(), tn::bool_);
+  EXPECT_EQ(tn::tensor({{{{uint8_t{1}}}}}).dtype(), tn::uint8);
+  EXPECT_EQ(tn::tensor({{{{1}, {2.5}}}}).dtype(), tn::float32);
+  expect_sizes(tn::tensor({{{{1}, {2.5}}}}), {1, 1, 2, 1});
+  expect_sizes(tn::tensor({{{{{{{1}}}}}}}, {.requires_grad = false}), {1, 1, 1, 1, 1, 1, 1});
+  EXPECT_EQ(message_of([] { tn::tensor({{{{1, 2}, {3}}}}); }), "tensor: rows of different lengths");
+  EXPECT_EQ(message_of([] {
+              tn::tensor({{{{1}, {2}}, {{3}}}});
+            }),
+            "tensor: blocks of different lengths");
+  EXPECT_EQ(message_of([] {
+              tn::tensor({{{{1, 2}, 3}}});
+            }),
+            "tensor: a number stands beside numbers in braces");
+  EXPECT_EQ(message_of([] {
+              tn::tensor({{{1, {2, 3}}}});
+            }),
+            "tensor: a number stands beside numbers in braces");
+}
+
+TEST(Literal, NoNumbersAreATensorOfNoElements) {
+  load_all();
+  expect_sizes(tn::tensor({}), {0});
+  EXPECT_EQ(tn::tensor({}).dtype(), tn::float32);
+  EXPECT_EQ(tn::tensor({}, tn::kLong).dtype(), tn::int64);
+  EXPECT_EQ(tn::tensor({}, {.dtype = tn::int8}).dtype(), tn::int8);
+  EXPECT_TRUE(tn::tensor({}, {.requires_grad = true}).requires_grad());
+  expect_sizes(tn::tensor({{}, {}}), {2, 0});
+  for (const tn::Device d : devices()) EXPECT_EQ(tn::tensor({}, d).device(), d);
+}
+
+// PyTorch's "value cannot be converted to type uint8 without overflow".
+TEST(Literal, RefusesNumbersThatADtypeOfIntegersDoesNotHold) {
+  load_all();
+  EXPECT_EQ(message_of([] {
+              tn::tensor({300, -1}, tn::uint8);
+            }),
+            "tensor: 300 is no uint8, expected 0 to 255");
+  EXPECT_EQ(message_of([] {
+              tn::tensor({3, -1}, tn::uint8);
+            }),
+            "tensor: -1 is no uint8, expected 0 to 255");
+  EXPECT_EQ(message_of([] { tn::tensor(128, {.dtype = tn::int8}); }),
+            "tensor: 128 is no int8, expected -128 to 127");
+  EXPECT_EQ(message_of([] {
+              tn::tensor({{1, 300.5}}, tn::int8);
+            }),
+            "tensor: 300.5 is no int8, expected -128 to 127");
+  expect_error([] { tn::tensor({{{{int64_t{1} << 40}}}}, tn::int32); }, "is no int32");
+  expect_error([] { tn::tensor({std::nan("")}, tn::int64); }, "tensor: nan is no int64");
+  expect_error([] { tn::tensor({0x1p63}, tn::int64); }, "is no int64");
+  EXPECT_EQ(tn::tensor({-0x1p63}, tn::int64).item<int64_t>(), INT64_MIN);
+  EXPECT_EQ(tn::tensor({255.5}, tn::uint8).item<int>(), 255);
+  EXPECT_EQ(tn::tensor({2, 0}, tn::bool_).to_vector<int>(), (std::vector<int>{1, 0}));
+  EXPECT_TRUE(std::isinf(tn::tensor({1e300}, tn::float16).item<double>()));
+  EXPECT_EQ(tn::tensor(std::vector<int>{300}, tn::uint8).item<int>(), 44) << "converted, as by to";
+}
+
 // As torch.tensor of a numpy array: the program has chosen the type of its elements.
 TEST(Literal, AVectorKeepsTheTypeOfItsElements) {
   EXPECT_EQ(tn::tensor(std::vector<double>{1, 2}).dtype(), tn::float64);

@@ -81,7 +81,7 @@ TEST(Methods, FormsInPlaceOfMatricesWriteThere) {
         [&] {
           tn::zeros({1, 2, 3}, {}, d).fill_diagonal_(1);
         },
-        "fill_diagonal_: x has 3 dimensions, expected 2");
+        "fill_diagonal_: x is [1, 2, 3], expected dimensions of one size");
   }
 }
 

@@ -136,6 +136,21 @@ TEST_F(Arrays, UnsignedIntegersBecomeWideEnough) {
               "a.npy: value 3 is 2^63 or more, and int64 ends before it");
 }
 
+// As numpy.load does: no order of bytes, and the longs of Python 2.
+TEST_F(Arrays, ReadsOldHeaders) {
+  const NpyReader reader(write(
+      "a.npy",
+      npy("{'descr': 'f4', 'fortran_order': False, 'shape': (2L, 3L)}", std::string(6 * 4, '\0'))));
+  EXPECT_EQ(reader.dtype(), TN_FLOAT32);
+  EXPECT_EQ(reader.shape(), (std::vector<int64_t>{2, 3}));
+  const NpyReader one(
+      write("b.npy", npy("{'descr': 'u1', 'fortran_order': False, 'shape': (2L,)}", "ab")));
+  EXPECT_EQ(values<uint8_t>(one), (std::vector<uint8_t>{'a', 'b'}));
+  EXPECT_SAYS(
+      NpyReader(write("c.npy", npy("{'descr': 'f4', 'fortran_order': False, 'shape': (2M,)}", ""))),
+      "comma in 'shape'");
+}
+
 TEST_F(Arrays, RefusesDamagedNpy) {
   const auto says = [&](const std::string& bytes, const char* part) {
     EXPECT_SAYS(values<uint8_t>(NpyReader(write("a.npy", bytes))), part);
@@ -237,6 +252,13 @@ TEST_F(Arrays, ReadsArchives) {
   EXPECT_SAYS(stored.array("none"), "a.npz: no array 'none' among its 2");
 }
 
+std::vector<double> second_column(const CsvTable& table) {
+  std::vector<double> values;
+  table.read({.kinds = {CsvTable::Kind::kSkipped, CsvTable::Kind::kNumber},
+              .number = [&](int64_t, int64_t, double value) { values.push_back(value); }});
+  return values;
+}
+
 TEST_F(Arrays, ReadsWhatGzipPacked) {
   EXPECT_EQ(values<float>(NpyReader(write("a.npy.gz", gzipped(kFloats)))).size(), 6u);
   const std::string idx("\0\0\x08\1\0\0\0\3abc", 11);
@@ -245,12 +267,6 @@ TEST_F(Arrays, ReadsWhatGzipPacked) {
   reader.read(bytes);
   EXPECT_EQ(std::string(bytes, 3), "abc");
   // gzip's files may be put one behind the other.
-  const auto second_column = [](const CsvTable& table) {
-    std::vector<double> values;
-    table.read({.kinds = {CsvTable::Kind::kSkipped, CsvTable::Kind::kNumber},
-                .number = [&](int64_t, int64_t, double value) { values.push_back(value); }});
-    return values;
-  };
   EXPECT_EQ(second_column(CsvTable(write("t.csv.gz", gzipped("1,2\n") + gzipped("3,4\n")))),
             (std::vector<double>{2, 4}));
   EXPECT_EQ(CifarReader(write("c.gz", gzipped(cifar(3, ""))), 10).size(), 3);
@@ -284,6 +300,16 @@ TEST_F(Arrays, RefusesDamagedArchives) {
   bytes = kCompressed;
   bytes[bytes.find("zeros.npy") + 9 + 20 + 10] ^= 0x55;
   says(bytes, "a.npz: array 'zeros': ");
+}
+
+TEST_F(Arrays, ZerosBehindGzipArePadding) {
+  const std::string packed = gzipped("1,2\n3,4\n"), zeros(70000, '\0');
+  EXPECT_EQ(second_column(CsvTable(write("a.csv.gz", packed + std::string(1, '\0')))),
+            (std::vector<double>{2, 4}));
+  EXPECT_EQ(second_column(CsvTable(write("b.csv.gz", packed + zeros))),
+            (std::vector<double>{2, 4}));
+  EXPECT_SAYS(CsvTable(write("c.csv.gz", packed + zeros + "x")), "behind its end and zeros");
+  EXPECT_SAYS(CsvTable(write("d.csv.gz", packed + "x")), "d.csv.gz: ");
 }
 
 TEST_F(Arrays, RefusesDamagedGzip) {

@@ -54,6 +54,26 @@ TEST_F(Csv, ReadsRowsAndRemembersLines) {
   EXPECT_SAYS(t.line(2), "a.csv: row 2 of 2");
 }
 
+// As pandas does; lines keep their numbers.
+TEST_F(Csv, PassesOverEmptyLines) {
+  const CsvTable t(write("a.csv", "\n \n1,2\n\n\t\r\n3,4\n\n5,\"a\n\nb\"\n\n"));
+  EXPECT_EQ(t.rows(), 3);
+  EXPECT_EQ(t.line(0), 3);
+  EXPECT_EQ(t.line(1), 6);
+  EXPECT_EQ(t.line(2), 8);
+  EXPECT_EQ(texts(t, 0), (Texts{"1", "3", "5"}));
+  EXPECT_EQ(texts(t, 1), (Texts{"2", "4", "a\n\nb"}));
+  EXPECT_EQ(t.first(0), "1");
+  const CsvTable named(write("b.csv", "\n\nx,y\n\n1,2\n\n3,4"), with_header());
+  EXPECT_EQ(numbers(named), (Numbers{1, 2, 3, 4}));
+  EXPECT_EQ(named.column("y"), 1);
+  EXPECT_EQ(named.line(1), 7);
+  EXPECT_SAYS(CsvTable(write("c.csv", "1,2\n\n3\n")), "c.csv:3: 1 field, line 1 has 2");
+  EXPECT_SAYS(numbers(CsvTable(write("d.csv", "\n1,2\n\n3,x\n"))),
+              "d.csv:4: column 2: 'x' is not a number");
+  EXPECT_SAYS(CsvTable(write("e.csv", "\n\n")), "e.csv: has no rows");
+}
+
 TEST_F(Csv, SkipsHeaderAndByteOrderMark) {
   const CsvTable t(write("a.csv", "\xef\xbb\xbfx,y\n1,2"), with_header());
   EXPECT_EQ(numbers(t), (Numbers{1, 2}));
@@ -144,7 +164,6 @@ TEST_F(Csv, NamesTheLineOfWhatIsWrong) {
       read("x,y\n3,4\n"),
       "a.csv:1: column 1: 'x' is not a number; `header` says that the first line holds names");
   EXPECT_SAYS(read("1,2\n3,\n"), "a.csv:2: column 2: '' is not a number");
-  EXPECT_SAYS(read("1,2\n\n3,4\n"), "a.csv:2: the line is empty");
   EXPECT_SAYS(read("1,2\n3,4\n5\n"), "a.csv:3: 1 field, line 1 has 2");
   EXPECT_SAYS(read("1,2\n3,4,5\n"), "a.csv:2: 3 fields, line 1 has 2");
   EXPECT_SAYS(read("1,nan\n"), "a.csv:1: column 2: 'nan' is not a number");

@@ -218,7 +218,7 @@ TEST_F(DataTest, LoaderRefusesWhatDoesNotFit) {
   EXPECT_SAYS(data::DataLoader({counted(3).x, counted(4).y}), "x and y need one item each");
   EXPECT_SAYS(data::DataLoader(counted(3), {.batch_size = 0}),
               "batch_size is 0, expected at least 1");
-  EXPECT_SAYS(counted(3).at({3}), "item 3 of 3");
+  EXPECT_SAYS(counted(3).at({3}), "Dataset: index 3 of 3 items");
 }
 
 }  // namespace

@@ -110,6 +110,19 @@ TEST_F(Images, RefusesFilesThatAreCut) {
   }
 }
 
+TEST_F(Images, RefusesSidesThatNoPictureHas) {
+  for (const auto& [side, shown] : {std::pair{std::string("\0\0\0\0", 4), "0 x 2"},
+                                    {std::string("\1\0\0\1", 4), "16777217 x 2"}}) {
+    std::string png = kRgb;
+    png.replace(16, 4, side);
+    png.replace(29, 4, checksum(png.substr(12, 17)));
+    EXPECT_SAYS(
+        decode(write("a.png", png), Mode::kRgb),
+        (std::string("a.png: a PNG of ") + shown + " pixels, expected 1 to 16777216 on a side")
+            .c_str());
+  }
+}
+
 TEST_F(Images, RefusesPicturesThatAreTooLarge) {
   // 100,000 x 100,000 pixels in a file of 81 bytes, its checksum right.
   std::string png = kRgb;

@@ -86,11 +86,11 @@ TEST_F(IoTest, ErrorsSayWhatAndWhere) {
   EXPECT_SAYS(save({{"x", tensor(1.f)}, {"x", tensor(2.f)}}, path("a")),
               "a tensor cannot be named 'x': there is one already");
   EXPECT_SAYS(save({{"x", tensor(1.f)}}, path("no/a")), "cannot be written in");
-  const std::string header = R"({"x":{"dtype":"U16","shape":[1],"data_offsets":[0,2]}})";
+  const std::string header = R"({"x":{"dtype":"C64","shape":[1],"data_offsets":[0,8]}})";
   const uint64_t length = header.size();
-  EXPECT_SAYS(
-      load(write("u16", std::string(reinterpret_cast<const char*>(&length), 8) + header + "ab")),
-      "tensor 'x' is of dtype U16, which Tenon has not");
+  EXPECT_SAYS(load(write("c64", std::string(reinterpret_cast<const char*>(&length), 8) + header +
+                                    "abcdefgh")),
+              "tensor 'x' is of dtype C64, which Tenon has not");
   EXPECT_EQ(files_in_folder(), 2u);
 }
 

@@ -131,7 +131,7 @@ TEST_F(Loader, TensorDatasetHasAnyNumberOfFields) {
   }
   EXPECT_SAYS(data::TensorDataset(a, tensor({1.f})), "tensor 1 has 1 items, the first has 3");
   EXPECT_SAYS(data::TensorDataset(a, tensor(1.f)), "tensor 1 has no dimension of items");
-  EXPECT_SAYS(all.get(3), "item 3 of 3");
+  EXPECT_SAYS(all.get(3), "TensorDataset: index 3 of 3 items");
 }
 
 // Batches that have lost the dimension of items.

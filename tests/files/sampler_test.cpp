@@ -38,12 +38,39 @@ TEST(Sampler, SequentialAndRandomHaveEachItemOnce) {
 }
 
 TEST(Sampler, RandomWithReplacementDrawsAsManyAsAsked) {
-  const Order order = order_of(data::RandomSampler(3000), 3);
+  const Order order = order_of(data::RandomSampler(3000, {.replacement = true}), 3);
   EXPECT_EQ(order.size(), 3000u);
   for (int64_t item = 0; item < 3; ++item) {  // 1000 each, standard deviation 26
     EXPECT_NEAR(double(std::count(order.begin(), order.end(), item)), 1000, 130);
   }
-  EXPECT_SAYS(data::RandomSampler(-1), "num_samples is -1, expected at least 0");
+  EXPECT_SAYS(data::RandomSampler(-1), "num_samples is -1, expected 0 to");
+}
+
+// PyTorch's RandomSampler(d, num_samples=n): a part of the items, or rounds of all.
+TEST(Sampler, RandomWithoutReplacementHasNoItemTwiceInARound) {
+  const Order part = order_of(data::RandomSampler(6), 10);
+  EXPECT_EQ(part.size(), 6u);
+  EXPECT_EQ(std::set<int64_t>(part.begin(), part.end()).size(), 6u);
+  EXPECT_NE(part, order_of(data::RandomSampler(6), 10, 1, 5));
+  const Order rounds = order_of(data::RandomSampler(23), 10);
+  ASSERT_EQ(rounds.size(), 23u);
+  const Order first(rounds.begin(), rounds.begin() + 10),
+      second(rounds.begin() + 10, rounds.end() - 3);
+  EXPECT_EQ(sorted(first), order_of(data::SequentialSampler(), 10));
+  EXPECT_EQ(sorted(second), order_of(data::SequentialSampler(), 10));
+  EXPECT_NE(first, second);
+  EXPECT_EQ(std::set<int64_t>(rounds.end() - 3, rounds.end()).size(), 3u);
+  EXPECT_TRUE(order_of(data::RandomSampler(0), 10).empty());
+  for (const bool replacement : {false, true}) {
+    EXPECT_SAYS(order_of(data::RandomSampler(4, {.replacement = replacement}), 0),
+                "RandomSampler: num_samples is 4, and the dataset has no items");
+  }
+}
+
+TEST(Sampler, RandomOfMoreThanMemoryHoldsIsRefused) {
+  EXPECT_SAYS(data::RandomSampler(INT64_MAX),
+              "RandomSampler: num_samples is 9223372036854775807, expected 0 to 2147483648");
+  EXPECT_SAYS(data::RandomSampler(-1), "num_samples is -1, expected 0 to");
 }
 
 TEST(Sampler, SubsetHasItsIndices) {

@@ -77,7 +77,9 @@ void read_cifar(const std::string& path) {
 void read_safetensors(const std::string& path) {
   const files::SafetensorsReader reader(path);
   for (const files::TensorEntry& entry : reader.entries()) {
-    std::vector<char> memory(entry.end - entry.begin);
+    // Unsigned integers may become twice as wide.
+    std::vector<char> memory((entry.end - entry.begin) *
+                             (entry.dtype_name.starts_with('U') ? 2 : 1));
     if (!memory.empty()) reader.read(entry, memory.data());
   }
   static_cast<void>(reader.mapping());

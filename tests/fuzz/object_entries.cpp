@@ -133,6 +133,7 @@ Entries object_entries() {
          o->child_changes(x, static_cast<uint32_t>(a->integer()));
          o->is_shared(x, a->random().chance(5) ? nullptr : a->name({"weight", "0"}));
          checked(o->become(x, a->object()));
+         checked(o->remove(x, a->random().chance(5) ? nullptr : a->name({"weight", "0"})));
          o->set_members(x, a->random().chance(2) ? nullptr : see_members, nullptr);
          return o->visit(x, a->random().chance(5) ? nullptr : see_nothing, nullptr);
        }},

@@ -409,7 +409,7 @@ TEST(AttentionLayers, Errors) {
       "activation is 'tanh', expected relu or gelu");
   expect_error([] { TransformerEncoderLayer(4, 2, {.dim_feedforward = 0}); },
                "dim_feedforward is 0, expected at least 1");
-  expect_error([] { Embedding(0, 2); }, "num_embeddings is 0, expected at least 1");
+  expect_error([] { Embedding(-1, 2); }, "num_embeddings is -1, expected 0 or more");
   expect_error([] { Embedding(3, 2, {.padding_idx = 3}); },
                "padding_idx is 3, expected one of the 3 embeddings");
   expect_error([] { PositionalEmbedding(2, 0); }, "embedding_dim is 0, expected at least 1");

@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "distribution_support.h"
 #include "message_of.h"
-#include "second_device.h"
 #include "tenon/distributions.hpp"
 #include "tenon/functional.hpp"
 #include "tenon/gradcheck.hpp"
@@ -25,21 +25,9 @@ namespace {
 using Values = std::vector<double>;
 using Sizes = std::vector<int64_t>;
 
-class ComposedTransforms : public testing::TestWithParam<const char*> {
+class ComposedTransforms : public DistributionsOnADevice {
  protected:
-  void SetUp() override {
-    tn::load_plugins();
-    tn::manual_seed(0);
-    device = tn::Device(GetParam());
-  }
-  Tensor at(const Values& values, tn::Dtype dtype = tn::float64) const {
-    return Tensor::from(values).to(device, dtype);
-  }
   Tensor ones(tn::Ints sizes) const { return tn::ones(sizes, tn::float64, device); }
-  void expect_close(const Tensor& found, const Tensor& wanted) const {
-    EXPECT_EQ(Sizes(found.sizes()), Sizes(wanted.sizes()));
-    EXPECT_TRUE(tn::allclose(found, wanted, 1e-9, 1e-9));
-  }
   // Of the elements of y that `kept` gives, as many as x [n] has: log |det dy / dx|.
   double slope_of(const auto& transform, const Values& x, auto kept) const {
     const auto n = x.size();
@@ -71,7 +59,6 @@ class ComposedTransforms : public testing::TestWithParam<const char*> {
     expect_close(of_both.select(0, 0), y);
     expect_close(transform.log_abs_det_jacobian(both, of_both).select(0, 0), slope);
   }
-  tn::Device device;
 };
 INSTANTIATE_TEST_SUITE_P(Devices, ComposedTransforms, testing::Values("cpu", second_device()),
                          [](const auto& param) { return std::string(param.param); });

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "distribution_support.h"
 #include "message_of.h"
-#include "second_device.h"
 #include "tenon/distributions.hpp"
 #include "tenon/gradcheck.hpp"
 #include "tenon/tenon.hpp"
@@ -29,16 +29,8 @@ struct Cube {
   }
 };
 
-class DistributionTransforms : public testing::TestWithParam<const char*> {
+class DistributionTransforms : public DistributionsOnADevice {
  protected:
-  void SetUp() override {
-    tn::load_plugins();
-    tn::manual_seed(0);
-    device = tn::Device(GetParam());
-  }
-  Tensor at(const Values& values, tn::Dtype dtype = tn::float64) const {
-    return Tensor::from(values).to(device, dtype);
-  }
   // Of `transform` at x; `to` and `slopes` are PyTorch's.
   void expect_transform(const auto& transform, const Values& to, const Values& slopes) const {
     const Tensor x = at({-30, -1, 0, 0.5, 10, 50}), y = transform(x);
@@ -51,7 +43,6 @@ class DistributionTransforms : public testing::TestWithParam<const char*> {
     const Tensor some = at({-1.5, 0.25, 2});
     EXPECT_TRUE(tn::allclose(transform.inv(transform(some)), some, 1e-12, 1e-12));
   }
-  tn::Device device;
 };
 INSTANTIATE_TEST_SUITE_P(Devices, DistributionTransforms, testing::Values("cpu", second_device()),
                          [](const auto& param) { return std::string(param.param); });

@@ -352,7 +352,8 @@ TEST(FirstGuess, ChannelsOfOneElementAreDropped) {
   EXPECT_TRUE(((y == 0.0) | (y == 2.0)).all().item<bool>());
   layer.eval();
   expect_near(layer(tn::ones({1, 2})), {1, 1});
-  expect_error([&] { layer(tn::ones({4})); }, "x has 1 dimensions, expected 3 or 4");
+  layer.train();
+  expect_error([&] { layer(tn::ones({4})); }, "x is [4], expected [n, channels, ..]");
 }
 
 TEST(FirstGuess, MemoryOfTheProgramIsATensor) {

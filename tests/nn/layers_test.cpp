@@ -96,8 +96,8 @@ TEST_P(Layers, NamesAndTextArePyTorchs) {
 }
 
 TEST_P(Layers, OptionsThatDoNotFitAreRefused) {
-  EXPECT_EQ(message_of([] { Linear(0, 3); }),
-            "Linear could not be made\n  because in_features is 0, expected at least 1");
+  EXPECT_EQ(message_of([] { Linear(-1, 3); }),
+            "Linear could not be made\n  because in_features is -1, expected 0 or more");
   EXPECT_EQ(message_of([] { Dropout(1.5); }),
             "Dropout could not be made\n  because p is 1.5, expected a probability, 0 to 1");
   EXPECT_EQ(message_of([] {
@@ -238,8 +238,8 @@ TEST_P(Layers, ThoseThatDraw) {
     }
   }
   EXPECT_NEAR(double(kept), 800, 5 * std::sqrt(1000 * 0.8 * 0.2));
-  // Without samples: the first dimension are the channels.
-  const tn::Tensor one = Dropout2d()(tn::ones({4, 3, 2}, {}, device)).flatten(1);
+  // Without samples: the first dimension are the channels. (Dropout2d takes 3 dimensions otherwise.)
+  const tn::Tensor one = Dropout3d()(tn::ones({4, 3, 2, 2}, {}, device)).flatten(1);
   EXPECT_EQ(one.amax(1).to_vector<float>(), (-((-one).amax(1))).to_vector<float>());
   // Selu's lower limit, scaled and shifted so that numbers of mean 0 and variance 1 keep both.
   const tn::Tensor z = tn::randn({20, 50, 40}, {}, device);
@@ -288,7 +288,7 @@ TEST_P(Layers, WhatTheOtherLayersRefuse) {
     const std::string text = message_of(f);
     EXPECT_NE(text.find(" could not be made\n  because " + reason), std::string::npos) << text;
   };
-  made([] { Bilinear(1, 0, 1); }, "in2_features is 0, expected at least 1");
+  made([] { Bilinear(0, 1, 1); }, "in1_features is 0, expected at least 1");
   made([] { ConvTranspose1d(4, 3, 2, {.groups = 2}); },
        "in_channels is 4 and out_channels 3, expected both divisible by groups, 2");
   made([] { ConvTranspose1d(4, 3, 2, {.output_padding = -1}); },
@@ -307,7 +307,7 @@ TEST_P(Layers, WhatTheOtherLayersRefuse) {
   made([] { EmbeddingBag(3, 2, {.mode = "prod"}); }, "mode is 'prod', expected sum, mean or max");
   made([] { RMSNorm({}); }, "normalized_shape is empty, expected at least one size");
   made([] { InstanceNorm1d(0); }, "num_features is 0, expected at least 1");
-  made([] { Dropout2d(-0.5); }, "dropout: p is -0.5, expected 0 to 1");
+  made([] { Dropout2d(-0.5); }, "p is -0.5, expected a probability, 0 to 1");
   made([] { AlphaDropout(1.5); }, "p is 1.5, expected a probability, 0 to 1");
   const auto called = [&](const tn::Object& layer, const std::string& text) {
     layer.to(device);
@@ -315,7 +315,8 @@ TEST_P(Layers, WhatTheOtherLayersRefuse) {
   };
   called(GLU(1), "GLU: dimension 1 of x has size 3, expected an even one");
   called(ReplicationPad3d(1), "ReplicationPad3d: x has 3 dimensions, expected 4 or 5");
-  called(Dropout3d(), "Dropout3d: x has 3 dimensions, expected 4 or 5");
+  EXPECT_NE(message_of([&] { Dropout1d()(x[0][0]); }).find("x has 1 dimensions, expected 2 or 3"),
+            std::string::npos);
   called(InstanceNorm1d(4, {.affine = true}), "InstanceNorm1d: x has 3 channels, expected 4");
   called(InstanceNorm3d(4), "InstanceNorm3d: x has 3 dimensions, expected 4 or 5");
   called(RMSNorm({2, 4}), "RMSNorm: x does not end with the sizes of normalized_shape");

@@ -143,7 +143,7 @@ TEST_P(Layers, BeforeTheFirstForwardThereAreNoParameters) {
             }).find("LazyConv2d: x is [5, 5], which has no dimension that is in_channels"),
             std::string::npos);
   EXPECT_NE(message_of([&] {
-              nn::LazyLinear(0)(tn::ones({5, 5}));
+              nn::LazyLinear(-1)(tn::ones({5, 5}));
             }).find("out_features"),
             std::string::npos);
   const Object lazy = nn::LazyLinear(2);  // a refused input leaves it lazy

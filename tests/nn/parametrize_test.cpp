@@ -398,6 +398,19 @@ TEST(Parametrize, AnErrorSaysWhoseItIs) {
                "'scale' would need one of that name");
 }
 
+TEST(Parametrize, ADimensionOfWeightNormCountsFromTheEnd) {
+  load_all();
+  const auto magnitude = [](std::optional<int64_t> dim) {
+    const Object linear = utils::weight_norm(nn::Linear(3, 2), {.dim = dim});
+    return linear.get_submodule("parametrizations.weight").tensor("original0").sizes().vec();
+  };
+  // As of PyTorch's: -1 is one norm of all.
+  EXPECT_EQ(magnitude(-1), std::vector<int64_t>());
+  EXPECT_EQ(magnitude({}), std::vector<int64_t>());
+  EXPECT_EQ(magnitude(-2), (std::vector<int64_t>{2, 1}));
+  EXPECT_EQ(magnitude(1), (std::vector<int64_t>{1, 3}));
+}
+
 TEST(Parametrize, SaysWhatDoesNotFit) {
   load_all();
   const Object linear = nn::Linear(3, 2), bare = nn::Linear(3, 2, false);
@@ -405,7 +418,7 @@ TEST(Parametrize, SaysWhatDoesNotFit) {
   expect_error([&] { utils::weight_norm(bare, {.name = "bias"}); },
                "register_parametrization: 'bias' of Linear is None");
   expect_error([&] { utils::weight_norm(linear, {.dim = 2}); },
-               "weight_norm: dim is 2, expected 0 to 1, or none for one norm of all");
+               "weight_norm: dim is 2, expected -2 to 1, or none or -1 for one norm of all");
   expect_error([&] { utils::spectral_norm(bare, {.name = "bias"}); },
                "spectral_norm: 'bias' of Linear is None");
   expect_error([&] { utils::spectral_norm(linear, {.dim = -3}); },

@@ -224,7 +224,7 @@ TEST(Schedules, RefuseNumbersThatGiveNoRate) {
   const std::string finite = "a finite number of at least 0", positive = "a finite number above 0";
   refused("StepLR: gamma", finite, [](double x) { optim::StepLR(2, x); });
   refused("MultiStepLR: gamma", finite, [](double x) { optim::MultiStepLR({2}, x); });
-  refused("ExponentialLR: gamma", finite, [](double x) { optim::ExponentialLR(x); });
+  refused("ExponentialLR: gamma", finite, [](double x) { (void)optim::ExponentialLR(x); });
   refused("PolynomialLR: power", finite, [](double x) { optim::PolynomialLR({.power = x}); });
   refused("CosineAnnealingLR: eta_min", finite, [](double x) { optim::CosineAnnealingLR(5, x); });
   refused("ConstantLR: factor", "at least 0 and at most 1",

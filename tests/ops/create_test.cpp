@@ -15,6 +15,8 @@ TEST(Create, ValuesAndDtypes) {
     expect_near(tn::full({2}, 1.5, tn::float16, d), {1.5, 1.5});
     expect_near(tn::arange(5), {0, 1, 2, 3, 4});
     expect_near(tn::arange(2, 9, 3, {}, d), {2, 5, 8});
+    expect_near(tn::arange(false, true, 1, {}, d), {0});  // as PyTorch, whole numbers
+    EXPECT_EQ(tn::arange(false, true, 1, {}, d).dtype(), tn::int64);
     expect_near(tn::arange(3, 0, -1, {}, d), {3, 2, 1});
     expect_near(tn::arange(0, 1, 0.25, {}, d), {0, 0.25, 0.5, 0.75});
     // PyTorch's values: an integer dtype counts in integers, as many as there are steps of numbers.

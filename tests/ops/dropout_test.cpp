@@ -40,6 +40,59 @@ TEST(Dropout, OfFeaturesDropsWholeChannels) {
   }
 }
 
+// What is one channel in x of these sizes: PyTorch's F.dropout1d, 2d and 3d.
+TEST(Dropout, OfChannelsByTheNumberOfDimensions) {
+  using Sizes = std::vector<int64_t>;
+  const auto dropped = [](int n, const Tensor& x, bool training = true) {
+    return n == 1   ? tn::dropout1d(x, 0.5, training)
+           : n == 2 ? tn::dropout2d(x, 0.5, training)
+                    : tn::dropout3d(x, 0.5, training);
+  };
+  const struct {
+    int n;
+    Sizes sizes;
+    int64_t channels;  // in front, as one dimension
+  } cases[] = {{1, {400, 3}, 400},       {1, {20, 20, 3}, 400},
+               {2, {20, 20, 3, 2}, 400}, {2, {20, 20, 3}, 400},
+               {2, {20, 20}, 400},       {2, {20, 20, 3, 2, 2}, 400},
+               {3, {400, 3, 2, 2}, 400}, {3, {20, 20, 3, 2, 2}, 400},
+               {3, {400, 3, 2}, 400},    {3, {400, 3}, 400},
+               {3, {400}, 400}};
+  for (tn::Device d : devices()) {
+    tn::manual_seed(21);
+    for (const auto& c : cases) {
+      SCOPED_TRACE(d.name() + " dropout" + std::to_string(c.n) +
+                   "d, dimensions: " + std::to_string(c.sizes.size()));
+      const Tensor x = tn::ones(c.sizes, {}, d);
+      const Tensor y = dropped(c.n, x).reshape({c.channels, -1});
+      EXPECT_TRUE(tn::equal(tn::amax(y, 1), tn::amin(y, 1)));
+      EXPECT_TRUE(tn::equal(tn::amax(y, 1) * (2 - tn::amax(y, 1)), tn::zeros({c.channels}, {}, d)));
+      EXPECT_NEAR(double(count_of(tn::amax(y, 1) > 0)), 200, 60);
+      EXPECT_TRUE(dropped(c.n, x, false).is_same(x));
+    }
+  }
+}
+
+TEST(Dropout, OfOtherDimensionsThanTheNamesIsWarnedOfOnce) {
+  for (tn::Device d : devices()) {
+    const Tensor x = tn::ones({2, 2, 2, 2, 2, 2}, {}, d);
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < 2; ++i) tn::dropout2d(x), tn::dropout3d(x), tn::dropout2d(x[0][0]);
+    const std::string log = testing::internal::GetCapturedStderr();
+    const char* const texts[] = {
+        "dropout2d: x has 6 dimensions, expected 4; it is taken as [n, channels, ..], as in "
+        "PyTorch",
+        "dropout3d: x has 6 dimensions, expected 4 or 5; it is taken as [channels, ..], as in "
+        "PyTorch"};
+    for (const std::string text : texts) {
+      const size_t at = log.find(text);
+      EXPECT_EQ(at != std::string::npos, d == tn::cpu) << log;  // the others come later
+      if (at != std::string::npos) EXPECT_EQ(log.find(text, at + 1), std::string::npos) << log;
+    }
+    EXPECT_EQ(log.find("x has 4"), std::string::npos) << log;
+  }
+}
+
 // Mean 0 and variance 1 stay: 100,000 draws are off by about 0.003 and 0.005.
 TEST(Dropout, AlphaKeepsMeanAndVariance) {
   for (tn::Device d : devices()) {
@@ -105,6 +158,15 @@ TEST(Dropout, Errors) {
   expect_error([&] { tn::alpha_dropout(x, -1, true); }, "alpha_dropout: p is -1, expected 0 to 1");
   expect_error([&] { tn::feature_dropout(x); },
                "feature_dropout: x is [4], expected [n, channels, ..]");
+  expect_error([&] { tn::dropout1d(x); }, "dropout1d: x has 1 dimensions, expected 2 or 3");
+  expect_error([&] { tn::dropout2d(x); }, "dropout2d: x is [4], expected [n, channels, ..]");
+  expect_error([&] { tn::dropout3d(tn::ones({})); }, "dropout3d: x is [], expected [channels, ..]");
+  expect_error([&] { tn::dropout3d(whole); }, "dropout3d: x is int64, expected a floating dtype");
+  expect_error(
+      [&] {
+        tn::dropout2d(tn::ones({1, 1, 1, 1}), 2);
+      },
+      "dropout2d: p is 2, expected 0 to 1");
   expect_error([&] { tn::feature_alpha_dropout(x, 0.5, true); },
                "feature_alpha_dropout: x is [4], expected [n, channels, ..]");
   expect_error([&] { tn::feature_dropout(whole); },

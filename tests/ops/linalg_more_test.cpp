@@ -10,6 +10,39 @@ namespace {
 
 namespace la = tn::linalg;
 
+TEST(LinalgMore, PowersOfWholeNumbersAndHalves) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    for (const tn::Dtype dtype : {tn::int64, tn::uint8, tn::float16, tn::bfloat16}) {
+      const Tensor x = tn::tensor({{1, 2}, {3, 4}}, d).to(dtype);
+      const Tensor y = la::matrix_power(x, 3);
+      EXPECT_EQ(y.dtype(), dtype);
+      EXPECT_EQ(y.to(tn::float64).to_vector<double>(), (std::vector<double>{37, 54, 81, 118}));
+      EXPECT_EQ(la::matrix_power(x, 0).to(tn::float64).to_vector<double>(),
+                (std::vector<double>{1, 0, 0, 1}));
+    }
+    const Tensor x = sample({3, 3}, d).requires_grad_();
+    EXPECT_EQ(tn::grad(la::matrix_power(x, 0).sum(), x).to_vector<double>(),
+              std::vector<double>(9, 0));
+  }
+  expect_refusals({
+      {[](tn::Device d) {
+         la::matrix_power(tn::ones({2, 2}, tn::int64, d), -1);
+       },
+       "matrix_power: a is int64, expected float32 or float64"},
+      {[](tn::Device d) {
+         la::matrix_power(zeros_on(d, {2, 3}), 2);
+       },
+       "matrix_power: x is [2, 3], expected square matrices"},
+      {[](tn::Device d) {
+         la::norm(tn::tensor(2.0, d), {.dim = {0, 0}});
+       },
+       "norm: dimension 0 appears twice"},
+      {[](tn::Device d) { la::norm(zeros_on(d, {0}), {.ord = -1}); },
+       "norm: x is [0] and p is -1; no elements have no norm of a negative order"},
+  });
+}
+
 TEST(LinalgMore, TakesMatricesOfNothing) {
   for (tn::Device d : devices()) {
     SCOPED_TRACE(d.name());

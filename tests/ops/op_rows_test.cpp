@@ -386,8 +386,8 @@ TEST(OpRows, EveryDifferentiableOpHasOne) {
       "uniform_", "normal_", "bernoulli_", "fill_", "exponential_", "geometric_", "cauchy_",
       "log_normal_",
       // dropout_test
-      "native_dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", "rrelu",
-      "gumbel_softmax"};
+      "native_dropout", "feature_dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout",
+      "feature_alpha_dropout", "rrelu", "gumbel_softmax"};
   for (const char* name : tables) names.insert(std::string("ops.") + name);
   // Those whose gradients of both orders torch_values_test compares with PyTorch's; op_sweep_test
   // compares their in-place spellings with them.

@@ -400,6 +400,26 @@ inline void index(Samples& list) {
       {"gather", "rows", kAll, {x, row}, {-1, 0}, {}, [](const TensorList& in, Dtype, tn::Device) {
          return tn::prim::gather(in[0], 0, in[1].expand({-1, 53}));
        }});
+  // Short rows have copies of their own, and so have long ones that lie a few bytes behind what they copy.
+  for (const int64_t columns : {4, 8, 16, 1500}) {
+    list.push_back({"gather",
+                    "rows of " + std::to_string(columns),
+                    kAll,
+                    {sample({37, columns}), row},
+                    {-1, 0},
+                    {},
+                    [columns](const TensorList& in, Dtype, tn::Device) {
+                      return tn::prim::gather(in[0], 0, in[1].expand({-1, columns}));
+                    }});
+  }
+  list.push_back(
+      {"gather",
+       "one of each row",
+       kAll,
+       {sample({20, 53}), indices({20, 1}, 53)},
+       {0, 0},
+       {},
+       [](const TensorList& in, Dtype, tn::Device) { return tn::prim::gather(in[0], 1, in[1]); }});
   list.push_back({"scatter",
                   "rows added",
                   kAll,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernel_samples.h"
+#include "long_form.h"
 
 namespace kernel_samples {
 
@@ -16,6 +17,41 @@ inline void flip(Samples& list) {
          {dims.size() == 1 && dims[0] == 0 ? 1 : -1},
          {},
          [dims](const TensorList& in, Dtype, tn::Device) { return tn::flip(in[0], dims); }});
+  }
+}
+
+// Rows that move by a few elements.
+inline void roll(Samples& list) {
+  for (const int64_t shift : {3, -1, 700}) {
+    list.push_back(
+        {"copy",
+         "rolled by " + std::to_string(shift),
+         kAll,
+         {sample({3, 2200})},
+         {0},
+         {},
+         [shift](const TensorList& in, Dtype, tn::Device) { return tn::roll(in[0], shift, 1); }});
+  }
+}
+
+// Of rows that are long, short and none, and beside a tensor [0].
+inline void join(Samples& list) {
+  for (const int64_t dim : {0, 1, -1}) {
+    for (const bool beside_none : {false, true}) {
+      list.push_back({"cat",
+                      "along " + std::to_string(dim) + (beside_none ? ", beside none" : ""),
+                      kAll,
+                      {sample({3, 5, 37}), sample({3, 5, 37}, {}, 1), sample({3, 5, 37}, {}, 2)},
+                      {dim == 0 ? 1 : 0, dim == 0 ? 1 : 0, dim == 0 ? 1 : 0},
+                      {},
+                      [=](const TensorList& in, Dtype dtype, tn::Device d) {
+                        TensorList all = {in[0], in[1].narrow(dim, 1, in[1].size(dim) - 1),
+                                          in[2].narrow(dim, 1, 0), in[2]};
+                        for (Tensor& x : all) x = x.contiguous();
+                        if (beside_none) all.insert(all.begin() + 1, tn::zeros({0}, dtype, d));
+                        return tn::cat(all, dim);
+                      }});
+    }
   }
 }
 
@@ -157,11 +193,13 @@ inline void grid_sample(Samples& list) {
   };
   const Tensor grid = sample({3, 23, 17, 2}, {}, 1) * 1.6;
   add("", sample({3, 4, 7, 5}), grid);
-  // Planes that are smaller than what a place takes, and places far outside.
+  // Planes that are smaller than what a place takes, and places far outside; in the long form at more
+  // of them.
+  const Tensor far = grid.narrow(1, 0, long_form() ? 23 : 5) * 4.1;
   for (const std::vector<int64_t>& plane :
        {std::vector<int64_t>{1, 1}, {1, 6}, {2, 1}, {3, 2}, {4, 4}}) {
     add(" of " + std::to_string(plane[0]) + " x " + std::to_string(plane[1]),
-        sample({3, 2, plane[0], plane[1]}), grid * 4.1);
+        sample({3, 2, plane[0], plane[1]}), far);
   }
   // In the middle between two elements, where the nearest one is a choice.
   list.push_back({"grid_sample",

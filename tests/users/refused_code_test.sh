@@ -9,6 +9,7 @@ trap 'rm -rf "$work"' EXIT
 cat >"$work/prelude.hpp" <<'CODE'
 #include <algorithm>
 #include <cassert>
+#include <memory>
 #include <optional>
 #include <vector>
 #include <tenon/build.hpp>
@@ -17,6 +18,7 @@ cat >"$work/prelude.hpp" <<'CODE'
 #include <tenon/train.hpp>
 namespace tn = tenon;
 using tn::Tensor;
+struct AnyForward : tn::Module { template <typename T> T forward(T x) { return x; } };
 #define INSIDE Tensor t, Tensor u, std::vector<Tensor> list
 CODE
 compilers=
@@ -67,6 +69,14 @@ CASES
 refused 'is public, no template and not overloaded' <<'CASES'
 struct Two : tn::Module { Tensor forward(Tensor x) { return x; } Tensor forward(Tensor x, int64_t) { return x; } }; tn::make<Two>();
 class Hidden : public tn::Module { Tensor forward(Tensor x) { return x; } }; tn::make<Hidden>();
+tn::make<AnyForward>();
+CASES
+
+# A module is handed on as itself, and not by a pointer.
+refused 'register_module takes a module and no std::shared_ptr' <<'CASES'
+struct Part : tn::Module {}; struct Net : tn::Module { tn::Object a = register_module("a", std::make_shared<Part>()); }; tn::make<Net>();
+struct Part : tn::Module {}; struct Net : tn::Module { tn::Object a = child("a", std::make_shared<Part>()); }; tn::make<Net>();
+struct Part : tn::Module {}; tn::Object::empty("Net").register_module("a", std::make_shared<Part>());
 CASES
 
 # What a function gives is no place to assign to.

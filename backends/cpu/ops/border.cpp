@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "copy_bytes.h"
 #include "ops/norm.h"
 #include "ops/walk.h"
 
@@ -51,7 +52,7 @@ void copy_row(T* to, const T* from, const Line& line, int64_t step) {
   const int64_t *const at = line.offsets.data(), behind = line.before + line.own;
   for (int64_t i = 0; i < line.before; ++i) to[i] = from[at[i]];
   if (step == 1) {
-    std::memcpy(to + line.before, from, static_cast<size_t>(line.own) * sizeof(T));
+    copy_bytes(to + line.before, from, static_cast<size_t>(line.own) * sizeof(T));
   } else {
     for (int64_t i = 0; i < line.own; ++i) to[line.before + i] = from[i * step];
   }

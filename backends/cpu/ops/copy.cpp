@@ -7,6 +7,7 @@
 #include <cwchar>
 #include <utility>
 
+#include "copy_bytes.h"
 #include "cpu.h"
 #include "ops/copy.h"
 #include "ops/dims.h"
@@ -112,7 +113,7 @@ void fill_dense(T* y, int64_t n, T value) {
 template <typename T>
 void copy_row(T* y, const T* x, int64_t n, int64_t y_stride, int64_t x_stride) {
   if (y_stride == 1 && x_stride == 1) {
-    std::memcpy(y, x, static_cast<size_t>(n) * sizeof(T));
+    copy_bytes(y, x, static_cast<size_t>(n) * sizeof(T));
     return;
   }
   if (y_stride == 1 && x_stride == -1) return copy_backwards(y, x, n);

@@ -7,162 +7,16 @@
 #include <cstring>
 #include <type_traits>
 
+#include "copy_bytes.h"
 #include "cpu.h"
 #include "ops/add_row.h"
 #include "ops/copy.h"
-#include "ops/walk.h"
+#include "ops/indexed.h"
 #include "vector/convert.h"
 #include "vector/table.h"
 
 namespace tenon::cpu_backend {
 namespace {
-
-constexpr int64_t kPieceElements = 16384;
-
-// What gather and scatter have in common: `far` is indexed along `dim`, `near` has the index's
-// sizes. A row is what the last dimensions hold that move as a whole, or the last dimension alone.
-struct Indexed {
-  const char* name;
-  const tn_tensor& far;
-  const tn_tensor& near;
-  const tn_tensor& index;
-  int32_t
-      ndim;  // without last ones of size 1; a tensor without dimensions counts as one of size one
-  int32_t dim;
-  int64_t size_;        // of far along dim
-  int32_t n_outer = 0;  // dimensions in front of those of a row
-  int64_t row_size = 1, n_rows = 0;
-
-  Indexed(const char* n, const tn_tensor& f, const tn_tensor& s, const tn_tensor& i, int64_t d)
-      : name(n),
-        far(f),
-        near(s),
-        index(i),
-        ndim(i.ndim),
-        dim(static_cast<int32_t>(d < 0 ? d + i.ndim : d)) {
-    // Behind `dim`, those have nothing to move as a whole.
-    while (ndim - 1 > dim && index.sizes[ndim - 1] == 1) --ndim;
-    size_ = ndim > 0 ? far.sizes[dim] : 1;
-    if (ndim > 0) {
-      n_outer = ndim - 1;
-      row_size = index.sizes[n_outer];
-      while (moves_rows() && n_outer - 1 > dim && continues_row(n_outer - 1))
-        row_size *= index.sizes[--n_outer];
-    }
-    n_rows = row_size == 0 ? 0 : index.numel / row_size;
-  }
-  int64_t last_stride(const tn_tensor& t) const { return ndim > 0 ? t.strides[ndim - 1] : 0; }
-  int64_t dim_stride() const { return ndim > 0 ? far.strides[dim] : 0; }
-  bool along_last() const { return ndim == 0 || dim == ndim - 1; }
-  // One index for the whole row, and elements behind each other.
-  bool moves_rows() const {
-    return !along_last() && last_stride(index) == 0 && last_stride(far) == 1 &&
-           last_stride(near) == 1;
-  }
-  int64_t grain() const { return 1 + kPieceElements / (row_size > 0 ? row_size : 1); }
-
-  struct Row {
-    int64_t far, near, index;  // offsets of its first element; far's without its dimension `dim`
-  };
-
-  // f(row) for the rows from begin to end, in row-major order.
-  template <typename F>
-  void each_row(int64_t begin, int64_t end, const F& f) const {
-    int64_t far_strides[TN_MAX_RANK];
-    for (int32_t d = 0; d < n_outer; ++d) far_strides[d] = d == dim ? 0 : far.strides[d];
-    walk<3>(n_outer, index.sizes, {far_strides, near.strides, index.strides}, begin, end,
-            [&](const std::array<int64_t, 3>& at, const int64_t*) {
-              f(Row{at[0], at[1], at[2]});
-            });
-  }
-
-  // Finds an index that is out of range, if there is one. What an expanded index repeats is looked
-  // at once.
-  void check_values(const tn_host* host) const {
-    int64_t sizes[TN_MAX_RANK];
-    tn_tensor once = index;
-    once.sizes = sizes;
-    once.numel = 1;
-    bool is_dense = true;
-    for (int32_t d = index.ndim - 1; d >= 0; --d) {
-      sizes[d] = index.strides[d] == 0 ? 1 : index.sizes[d];
-      is_dense = is_dense && (sizes[d] == 1 || index.strides[d] == once.numel);
-      once.numel *= sizes[d];
-    }
-    const Indexed all(name, far, near, once, dim);
-    const auto* const indices = static_cast<const int64_t*>(index.data);
-    std::atomic<bool> bad = false;
-    if (is_dense) {
-      parallel_for(host, 0, once.numel, kPieceElements, [&](int64_t begin, int64_t end) {
-        if (!all.are_in_range(indices + begin, end - begin, 1)) bad = true;
-      });
-    } else {
-      parallel_for(host, 0, all.n_rows, all.grain(), [&](int64_t begin, int64_t end) {
-        all.each_row(begin, end, [&](const Row& row) {
-          if (!all.are_in_range(indices + row.index, all.row_size, all.last_stride(index)))
-            bad = true;
-        });
-      });
-    }
-    if (bad) all.refuse(host);
-  }
-
- private:
-  // Whether the elements of dimension d lie behind those of the row, with the same index.
-  bool continues_row(int32_t d) const {
-    return index.strides[d] == 0 && far.strides[d] == row_size && near.strides[d] == row_size;
-  }
-
-  // The highest bit of i or of last - i says that i is below 0 or above last, without a branch.
-  bool are_in_range(const int64_t* at, int64_t n, int64_t stride) const {
-    const uint64_t last = static_cast<uint64_t>(size_) - 1;
-    uint64_t outside = 0;
-    const auto look = [&](int64_t i) {
-      outside |= static_cast<uint64_t>(i) | (last - static_cast<uint64_t>(i));
-    };
-    if (stride == 1) {
-      for (int64_t j = 0; j < n; ++j) look(at[j]);
-    } else {
-      for (int64_t j = 0; j < n; ++j) look(at[j * stride]);
-    }
-    return outside >> 63 == 0;
-  }
-
-  // Names the first index that is out of range, and where among the indices it is.
-  void refuse(const tn_host* host) const {
-    int64_t element = -1, value = 0, i = 0;
-    each_row(0, n_rows, [&](const Row& row) {
-      const int64_t* const at = static_cast<const int64_t*>(index.data) + row.index;
-      for (int64_t j = 0; j < row_size && element < 0; ++j) {
-        value = at[j * last_stride(index)];
-        if (value < 0 || value >= size_) element = i * row_size + j;
-      }
-      ++i;
-    });
-    check(error(host, TN_INVALID_ARGUMENT,
-                "%s: index %lld (element %lld of index) is out of range for dimension %d of size "
-                "%lld (%s, cpu)",
-                name, static_cast<long long>(value), static_cast<long long>(element), dim,
-                static_cast<long long>(size_), Dtype{far.dtype}.name()));
-  }
-};
-
-// Along a row that does not move as a whole: of `far` that of what the index counts, too.
-struct Steps {
-  int64_t far, near, index, along;
-  bool are_dense;  // the last dimension is the one that is indexed, and lies dense everywhere
-  bool are_one;    // the same, and of near it is one element for all, as where things are counted
-  bool are_whole;  // a row moves as a whole
-
-  explicit Steps(const Indexed& x)
-      : far(x.along_last() ? 0 : x.last_stride(x.far)),
-        near(x.last_stride(x.near)),
-        index(x.last_stride(x.index)),
-        along(x.dim_stride()),
-        are_dense(near == 1 && index == 1 && along == 1 && far == 0),
-        are_one(near == 0 && index == 1 && along == 1 && far == 0),
-        are_whole(x.moves_rows()) {}
-};
 
 // f(far element, near element) for each element of a row.
 template <typename T, typename F>
@@ -221,6 +75,57 @@ bool gather_elements(const Indexed& x, const Steps& step, const Indexed::Row& ro
   return true;
 }
 
+// Rows of a table by a list of indices, as embeddings are read: of kBytes, or of `bytes` where that is
+// 0. Rows lie anywhere in memory, so they are asked for before they are needed.
+template <size_t kBytes>
+void pick_rows(const Indexed& x, int64_t begin, int64_t end, size_t bytes) {
+  constexpr int64_t kAhead = 8;
+  constexpr size_t kLine = 64, kMost = 512;  // of a longer row the processor asks by itself
+  if (kBytes != 0) bytes = kBytes;
+  const auto size = static_cast<int64_t>(item_size(x.near.dtype));
+  const auto* const index = static_cast<const int64_t*>(x.index.data);
+  const auto* const from = static_cast<const char*>(x.far.data);
+  char* const to = static_cast<char*>(x.near.data);
+  const int64_t step = x.index.strides[0], row = x.dim_stride() * size,
+                to_row = x.near.strides[0] * size;
+  for (int64_t i = begin; i < end; ++i) {
+    if (i + kAhead < end) {
+      const char* const next = from + index[(i + kAhead) * step] * row;
+      for (size_t at = 0; at < std::min(bytes, kMost); at += kLine) __builtin_prefetch(next + at);
+    }
+    const char* const here = from + index[i * step] * row;
+    if constexpr (kBytes == 0) {
+      copy_bytes(to + i * to_row, here, bytes);
+    } else {
+      std::memcpy(to + i * to_row, here, kBytes);
+    }
+  }
+}
+void pick_rows(const Indexed& x, int64_t begin, int64_t end) {
+  const auto bytes = static_cast<size_t>(x.row_size * item_size(x.near.dtype));
+  if (bytes == 16) return pick_rows<16>(x, begin, end, bytes);
+  if (bytes == 32) return pick_rows<32>(x, begin, end, bytes);
+  if (bytes == 64) return pick_rows<64>(x, begin, end, bytes);
+  pick_rows<0>(x, begin, end, bytes);
+}
+
+// One element of each row of a matrix. False: up to one whose index is out of range.
+template <typename T>
+bool pick_elements(const Indexed& x, int64_t begin, int64_t end) {
+  const auto* const index = static_cast<const int64_t*>(x.index.data);
+  const T* const from = static_cast<const T*>(x.far.data);
+  T* const to = static_cast<T*>(x.near.data);
+  const int64_t step = x.index.strides[0], row = x.far.strides[0], to_row = x.near.strides[0],
+                along = x.dim_stride();
+  const auto size = static_cast<uint64_t>(x.far.sizes[x.dim]);
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t at = index[i * step];
+    if (static_cast<uint64_t>(at) >= size) return false;
+    to[i * to_row] = from[i * row + at * along];
+  }
+  return true;
+}
+
 void launch_gather(const tn_call* call) {
   const tn_tensor& y = *call->outputs[0];
   const Indexed x("gather", *call->args[0].as.tensor, y, *call->args[2].as.tensor,
@@ -231,14 +136,23 @@ void launch_gather(const tn_call* call) {
   const bool rows = x.moves_rows();
   const Steps step(x);
   if (rows) x.check_values(call->host);
+  if (rows && x.n_outer == 1) {
+    parallel_for(call->host, 0, x.n_rows, x.grain(),
+                 [&](int64_t begin, int64_t end) { pick_rows(x, begin, end); });
+    return;
+  }
   std::atomic<bool> bad = false;
   with_bits(y.dtype, [&](auto bits) {
     using T = decltype(bits);
     parallel_for(call->host, 0, x.n_rows, x.grain(), [&](int64_t begin, int64_t end) {
+      if (!rows && x.n_outer == 1 && x.row_size == 1) {
+        if (!pick_elements<T>(x, begin, end)) bad = true;
+        return;
+      }
       x.each_row(begin, end, [&](const Indexed::Row& row) {
         if (rows) {
-          std::memcpy(static_cast<T*>(y.data) + row.near, far_row<T>(x, row),
-                      static_cast<size_t>(x.row_size) * sizeof(T));
+          copy_bytes(static_cast<T*>(y.data) + row.near, far_row<T>(x, row),
+                     static_cast<size_t>(x.row_size) * sizeof(T));
         } else if (!gather_elements<T>(x, step, row)) {
           bad = true;
         }
@@ -397,7 +311,7 @@ void sum_bags(const tn_call* call) {
                 static_cast<long long>(at(i)), static_cast<long long>(i),
                 static_cast<long long>(weight.sizes[0])));
   }
-  const int64_t grain = 1 + kPieceElements / (1 + n / n_bags * width);
+  const int64_t grain = 1 + kIndexedPiece / (1 + n / n_bags * width);
   parallel_for(call->host, 0, n_bags, grain, [&](int64_t first, int64_t last) {
     for (int64_t bag = first; bag < last; ++bag) {
       T* const to = static_cast<T*>(y.data) + bag * y.strides[0];

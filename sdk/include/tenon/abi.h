@@ -1077,6 +1077,8 @@ typedef struct tn_device_api {
   int32_t (*fallback)(void);
   /* Why there is no device of the type, as its `open` said; NULL: there is one, or nobody said. */
   const char* (*type_absence)(int32_t type);
+  /* peak_allocated counts from here: it is what is allocated now. */
+  tn_status* (*reset_peak_memory)(tn_device);
 } tn_device_api;
 
 /* "cache/1": blobs that a backend attaches to a storage (packed weights). One lives until its
@@ -1101,7 +1103,8 @@ enum { TN_MODE_GRAD = 0, TN_MODE_NO_GRAD = 1, TN_MODE_INFERENCE = 2 };
 enum {
   TN_BACKWARD_RETAIN_GRAPH = 1u << 0,
   TN_BACKWARD_CREATE_GRAPH = 1u << 1,
-  TN_BACKWARD_ALLOW_UNUSED = 1u << 2
+  TN_BACKWARD_ALLOW_UNUSED = 1u << 2,
+  TN_BACKWARD_ACCUMULATE = 1u << 3 /* of gradients: see there */
 };
 
 /* A hook sees a gradient and may replace it: write an owned tensor to *replacement, or leave it
@@ -1125,13 +1128,15 @@ typedef struct tn_autograd_api {
   tn_status* (*backward)(tn_tensor* const* tensors, tn_tensor* const* grads, uint32_t n,
                          uint32_t flags);
   /* Gradients of chosen inputs, leaves or not, returned and not accumulated. NULL results under
-   * TN_BACKWARD_ALLOW_UNUSED. */
+   * TN_BACKWARD_ALLOW_UNUSED. With TN_BACKWARD_ACCUMULATE they are added to the inputs' .grad
+   * instead, which those that are no leaves keep from then on, and all results are NULL. */
   tn_status* (*gradients)(tn_tensor* const* outputs, tn_tensor* const* grads, uint32_t n_outputs,
                           tn_tensor* const* inputs, uint32_t n_inputs, uint32_t flags,
                           tn_tensor** results);
-  /* Records one node from inputs to outputs. self is taken on success only, and destroyed with
-   * the node. Tensors that backward needs are saved with it: saved tensors are checked for
-   * in-place changes; custom_saved gives them back inside backward. */
+  /* Records one node from inputs to outputs. An output that is an input was written in place. self
+   * is taken on success only, and destroyed with the node. Tensors that backward needs are saved
+   * with it: saved tensors are checked for in-place changes; custom_saved gives them back inside
+   * backward. */
   tn_status* (*custom)(const char* name, tn_backward_fn, void* self, void (*destroy)(void*),
                        tn_tensor* const* inputs, uint32_t n_inputs, tn_tensor* const* outputs,
                        uint32_t n_outputs, tn_tensor* const* saved, uint32_t n_saved);
@@ -1303,6 +1308,9 @@ typedef struct tn_object_api {
    * methods; `made` is left without them. Refused where either has set_members. What is the object's own stays: its hooks, whether it trains,
    * who holds it. Where a pre-hook does this, the forward behind it is the new one's. */
   tn_status* (*become)(tn_object* object, tn_object* made);
+  /* Takes out the tensor or child of this name, an error where there is none; one that is computed is
+   * refused. What holds it elsewhere keeps it. */
+  tn_status* (*remove)(tn_object*, const char* name);
 } tn_object_api;
 
 /* "plugin/1" */

@@ -28,9 +28,16 @@ class GradModeGuard {
  private:
   int32_t before_;
 };
+namespace detail {
+// Inference mode records nothing either, and stays.
+inline int32_t mode_without_gradients() {
+  const int32_t mode = api.autograd->mode();
+  return mode == TN_MODE_INFERENCE ? mode : int32_t{TN_MODE_NO_GRAD};
+}
+}  // namespace detail
 // Nothing is recorded.
 struct NoGrad : GradModeGuard {
-  [[nodiscard]] NoGrad() : GradModeGuard(TN_MODE_NO_GRAD) {}
+  [[nodiscard]] NoGrad() : GradModeGuard(detail::mode_without_gradients()) {}
 };
 using NoGradGuard = NoGrad;  // as libtorch's
 // Recorded again, within NoGrad.
@@ -40,11 +47,13 @@ struct EnableGrad : GradModeGuard {
 // Records until the end of the scope if `on`, else not: for a function that trains and evaluates.
 struct SetGradEnabled : GradModeGuard {
   [[nodiscard]] explicit SetGradEnabled(bool on)
-      : GradModeGuard(on ? TN_MODE_GRAD : TN_MODE_NO_GRAD) {}
+      : GradModeGuard(on ? int32_t{TN_MODE_GRAD} : detail::mode_without_gradients()) {}
 };
 // Nothing is recorded, and tensors made here never enter a graph: faster still.
+// With false it records, also within another, as PyTorch's.
 struct InferenceMode : GradModeGuard {
-  [[nodiscard]] InferenceMode() : GradModeGuard(TN_MODE_INFERENCE) {}
+  [[nodiscard]] explicit InferenceMode(bool on = true)
+      : GradModeGuard(on ? TN_MODE_INFERENCE : TN_MODE_GRAD) {}
 };
 inline bool grad_enabled() { return detail::api.autograd->mode() == TN_MODE_GRAD; }
 inline bool is_grad_enabled() { return grad_enabled(); }
@@ -165,11 +174,15 @@ inline std::vector<Tensor> grad(const Tensors& outputs, const Tensors& inputs,
   return tenon::grad(outputs, inputs, options);
 }
 inline void backward(const Tensors& tensors, const std::vector<Tensor>& grad_tensors = {},
-                     std::optional<bool> retain_graph = {}, bool create_graph = false) {
+                     std::optional<bool> retain_graph = {}, bool create_graph = false,
+                     const tenon::detail::ChosenInputs& inputs = {}) {
   GradOptions options{.retain_graph = retain_graph.value_or(create_graph),
                       .create_graph = create_graph};
   if (!grad_tensors.empty()) options.grad_outputs = grad_tensors;
-  return tenon::backward(tensors, options);
+  if (!inputs.is_given()) return tenon::backward(tensors, options);
+  auto grads = tenon::detail::output_grads("backward", options, tensors.size());
+  tenon::detail::backward_into(tensors.data(), grads.data(), tensors.size(), inputs.list(),
+                               tenon::detail::grad_flags(options));
 }
 }  // namespace autograd
 

@@ -27,6 +27,7 @@
 #include "tenon/ops/methods.hpp"
 #include "tenon/ops/operators.hpp"
 #include "tenon/ops/reduce.hpp"
+#include "tenon/optim/named_schedules.hpp"
 #include "tenon/optim/schedule.hpp"
 #include "tenon/optim/scheduler.hpp"
 #include "tenon/optim/schedulers.hpp"
@@ -280,6 +281,7 @@ class AveragedModel : public Object {
 
 // From the rate that a group has to swa_lr in anneal_epochs steps, where it stays: "cos" by half a
 // cosine, or "linear". With a Scheduler that is made when the averaging begins.
+namespace schedules {
 struct SWALROptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Int anneal_epochs = 10;
@@ -311,6 +313,20 @@ inline Scheduler SWALR(const Optimizer& optimizer, const Floats& swa_lr,
     return SWALR(detail::of_group(swa_lr, group), options);
   });
 }
+}  // namespace schedules
+
+using schedules::SWALROptions;
+template <typename Kind>
+class SWALR : public Kind {
+ public:
+  explicit SWALR(double swa_lr, const SWALROptions& options = {}) requires IsSchedule<Kind>
+      : Kind(schedules::SWALR(swa_lr, options)) {}
+  explicit SWALR(const Optimizer& optimizer, const Floats& swa_lr,
+                 const SWALROptions& options = {}) requires IsScheduler<Kind>
+      : Kind(schedules::SWALR(optimizer, swa_lr, options)) {}
+};
+SWALR(double, const SWALROptions& = {})->SWALR<Schedule>;
+SWALR(const Optimizer&, const Floats&, const SWALROptions& = {})->SWALR<Scheduler>;
 
 // Sets the running values of the model's BatchNorm layers to the means over the batches, which are
 // tensors, or pairs and tuples whose first is the input. Goes over them once, without gradients, and

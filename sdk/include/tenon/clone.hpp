@@ -150,6 +150,12 @@ class Cloner {
           member_state(copy, slot.name.c_str()) != kMemberFollows)
         refuse(object, slot.name, is_there);
     }
+    const std::vector<Slot> slots = slots_of(object);
+    for (const Slot& one : made) {  // that the program took out of the original
+      const bool is_there = std::any_of(slots.begin(), slots.end(),
+                                        [&](const Slot& slot) { return slot.name == one.name; });
+      if (!is_there) check(api.object->remove(copy.get(), one.name.c_str()));
+    }
   }
   struct Slot {
     std::string name;
@@ -223,6 +229,14 @@ class Cloner {
       if (!taken || !of_kind) copy.set(name.c_str(), own, kind);
       if (own.requires_grad() != tensor.requires_grad()) own.requires_grad_(tensor.requires_grad());
       tensors_.emplace_back(tensor.get(), own);
+    }
+    const std::vector<OwnEntry> entries = own_entries(object);
+    for (const OwnEntry& one : made) {
+      const bool is_there = std::any_of(entries.begin(), entries.end(), [&](const OwnEntry& entry) {
+        return entry.name == one.name;
+      });
+      if (!is_there && one.kind != TN_ENTRY_COMPUTED)
+        check(api.object->remove(copy.get(), one.name.c_str()));
     }
   }
   // In place, so that members of a Module that hold the tensor see them; where it has to lie

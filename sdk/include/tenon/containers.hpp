@@ -103,8 +103,23 @@ class ModuleDict : public Object {
     child(name.c_str(), as_module(std::forward<M>(module)));
     return *this;
   }
-  size_t size() const { return n_children(); }
+  // All of them; those of the same names are replaced.
+  const ModuleDict& update(const NamedObjects& modules) const {
+    for (const auto& [name, module] : modules) insert(name, module);
+    return *this;
+  }
+  // Takes the module out, and gives it.
+  Object pop(const std::string& name) const {
+    Object module = child(name.c_str());
+    unregister_module(name.c_str());
+    return module;
+  }
+  void clear() const {
+    for (const std::string& name : keys()) unregister_module(name.c_str());
+  }
+  size_t size() const { return items().size(); }
   bool empty() const { return size() == 0; }
+  bool is_empty() const { return empty(); }
   bool contains(const std::string& name) const {
     for (const auto& [known, module] : items())
       if (known == name) return true;
@@ -112,7 +127,14 @@ class ModuleDict : public Object {
   }
   // An Error that names the nearest where there is none.
   Child operator[](const std::string& name) const { return child(name.c_str()); }
+  using Object::get;
+  Object get(const std::string& name) const { return child(name.c_str()); }
   NamedObjects items() const { return named_children(); }
+  std::vector<Object> values() const {
+    std::vector<Object> modules;
+    for (auto& [name, module] : items()) modules.push_back(std::move(module));
+    return modules;
+  }
   using Iterator = detail::Snapshot<std::pair<std::string, Object>>;
   Iterator begin() const { return Iterator(items()); }
   Iterator end() const { return {}; }
@@ -150,8 +172,10 @@ class ParameterList : public Object {
     for (const Tensor& tensor : tensors) append(tensor);
     return *this;
   }
+  const ParameterList& push_back(const Tensor& tensor) const { return append(tensor); }
   size_t size() const { return detail::own_entries(*this).size(); }
   bool empty() const { return size() == 0; }
+  bool is_empty() const { return empty(); }
   // A negative index counts from the end.
   Tensor operator[](int64_t i) const {
     const int64_t n = int64_t(size());
@@ -195,8 +219,24 @@ class ParameterDict : public Object {
     parameter(name.c_str(), tensor);
     return *this;
   }
+  // All of them; those of the same names are replaced.
+  const ParameterDict& update(const NamedTensors& parameters) const {
+    for (const auto& [name, tensor] : parameters) insert(name, tensor);
+    return *this;
+  }
+  // Takes the parameter out, and gives it.
+  Tensor pop(const std::string& name) const {
+    Tensor parameter = tensor(name.c_str());
+    check(detail::api.object->remove(checked(), name.c_str()));
+    return parameter;
+  }
+  void clear() const {
+    for (const std::string& name : keys())
+      check(detail::api.object->remove(checked(), name.c_str()));
+  }
   size_t size() const { return detail::own_entries(*this).size(); }
   bool empty() const { return size() == 0; }
+  bool is_empty() const { return empty(); }
   bool contains(const std::string& name) const {
     for (const auto& entry : detail::own_entries(*this))
       if (entry.name == name) return true;
@@ -204,6 +244,9 @@ class ParameterDict : public Object {
   }
   // An Error that names the nearest where there is none.
   Tensor operator[](const std::string& name) const { return tensor(name.c_str()); }
+  using Object::get;
+  Tensor get(const std::string& name) const { return tensor(name.c_str()); }
+  std::vector<Tensor> values() const { return items().values(); }
   NamedTensors items() const {
     NamedTensors list;
     for (auto& entry : detail::own_entries(*this))

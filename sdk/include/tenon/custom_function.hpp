@@ -28,6 +28,9 @@ class Context {
   void mark_non_differentiable(std::vector<Tensor> outputs) {
     non_differentiable_ = std::move(outputs);
   }
+  // In forward: inputs that it wrote in place, and gives back: they become its results, with the
+  // gradient that backward gives in the place of their own. An Error where one is not given back.
+  void mark_dirty(std::vector<Tensor> inputs) { dirty_ = std::move(inputs); }
   // In forward: with false, backward is given None instead of zeros for an output that no gradient
   // came to.
   void set_materialize_grads(bool on) { materialize_grads_ = on; }
@@ -49,12 +52,12 @@ class Context {
     Device device;
     bool is_differentiable;
   };
-  bool is_marked(const Tensor& output) const {
-    for (const Tensor& t : non_differentiable_)
-      if (t.is_same(output)) return true;
+  static bool has(const std::vector<Tensor>& list, const Tensor& tensor) {
+    for (const Tensor& t : list)
+      if (t.is_same(tensor)) return true;
     return false;
   }
-  std::vector<Tensor> saved_, non_differentiable_;
+  std::vector<Tensor> saved_, non_differentiable_, dirty_;
   std::vector<Output> outputs_;
   bool materialize_grads_ = true;
   std::vector<bool> tensors_;  // of each argument, or each tensor in one, whether it is a tensor
@@ -112,7 +115,8 @@ constexpr int forward_arguments() {
 // forward runs unrecorded, and gives a Tensor, or a tuple, array or vector of them. backward takes
 // the context and a gradient for each output (or a vector of them; zeros where none came), and
 // gives one for each tensor among the arguments of forward, null for zero; or one more for each
-// argument that is no tensor, null, in its place. Nulls behind these are passed over. A result that
+// argument that is no tensor, null, in its place. Nulls behind these are passed over. An input that
+// forward writes in place is said with mark_dirty and given back. Any other result that
 // shows memory that others hold, its input's mostly, is not written in place: that is an Error, and so
 // is a backward through it after a write to that memory.
 template <typename Derived>
@@ -185,29 +189,47 @@ class Function {
       state->needs_.push_back(input.defined() && grad_enabled() && input.requires_grad());
     }
     std::erase_if(inputs, [](const auto& input) { return !input.defined(); });
+    bool wanted = false;
+    std::vector<uint64_t> versions;
+    for (const auto& input : inputs) {
+      wanted |= input.requires_grad();
+      versions.push_back(input.version());
+    }
+    wanted = wanted && grad_enabled();
     auto result = [&] {
       NoGrad guard;
       return Derived::forward(*state, args...);
     }();
-    bool wanted = false;
-    for (const auto& input : inputs) wanted |= input.requires_grad();
-    if (!wanted || !grad_enabled()) return result;
-
+    const std::vector<tenon::Tensor> dirty = std::move(state->dirty_);
+    if (wanted) expect_marked(inputs, versions, dirty);
+    size_t dirty_given = 0;
+    for (const auto& t : dirty) {
+      bool is_given = false;
+      each_tensor(result, [&](const tenon::Tensor& given) { is_given |= t.is_same(given); });
+      dirty_given += is_given;
+    }
+    if (dirty_given < dirty.size()) {
+      fail(
+          name() +
+          ": forward does not give back a tensor that it says in mark_dirty, expected it among its "
+          "results");
+    }
     std::vector<tn_tensor*> outputs;
     each_tensor(result, [&](tenon::Tensor& t) {
-      if (!t.defined()) fail(name() + ": forward gives None, expected a tensor");
-      const bool is_marked = state->is_marked(t);
+      if (!t.defined() && wanted) fail(name() + ": forward gives None, expected a tensor");
+      const bool is_marked = wanted && Context::has(state->non_differentiable_, t);
       if (is_marked) t = t.detach();
       for (const auto& input : inputs) {
-        if (t.is_same(input))
-          t = shown_again(input);  // the recorded call makes a tensor of its own
+        // A result is a tensor of its own, recorded or not, but for an input that was written.
+        if (t.is_same(input) && !Context::has(dirty, t)) t = shown_again(input, wanted);
       }
+      if (!wanted) return;
       if (!is_marked) outputs.push_back(t.get());
       state->outputs_.push_back(
           {{t.sizes().begin(), t.sizes().end()}, t.dtype(), t.device(), !is_marked});
     });
     state->non_differentiable_.clear();
-    if (outputs.empty()) return result;
+    if (!wanted || outputs.empty()) return result;
     std::vector<tenon::Tensor> saved = std::move(state->saved_);
     Tensors in(inputs), kept(saved);
     check(detail::api.autograd->custom(name_of_node(*state).c_str(), run_backward, state, destroy,
@@ -281,10 +303,31 @@ class Function {
   }
   static void destroy(void* self) { delete static_cast<typename Derived::Context*>(self); }
 
+  // An input that was written has another history than before, which nobody would learn of.
+  static void expect_marked(const std::vector<tenon::Tensor>& inputs,
+                            const std::vector<uint64_t>& versions,
+                            const std::vector<tenon::Tensor>& dirty) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const tenon::Tensor& input = inputs[i];
+      if (input.version() == versions[i] || !input.requires_grad() || is_dirty(dirty, input))
+        continue;
+      fail(detail::joined({name(), ": forward changed tensor ", std::to_string(i),
+                           " among its arguments in place, which needs a gradient; say "
+                           "context.mark_dirty({x}) and give it back, or change a copy (clone)"}),
+           TN_FAILED_PRECONDITION);
+    }
+  }
+  // Itself, or another that shows the memory of one, which was written with it.
+  static bool is_dirty(const std::vector<tenon::Tensor>& dirty, const tenon::Tensor& input) {
+    for (const tenon::Tensor& t : dirty)
+      if (t.is_same(input) || t.same_storage(input)) return true;
+    return false;
+  }
+
   // A result that is an input: a view of it, which cannot be written in place while others hold the
   // input.
-  static tenon::Tensor shown_again(const tenon::Tensor& input) {
-    NoGrad guard;
+  static tenon::Tensor shown_again(const tenon::Tensor& input, bool recorded) {
+    const GradModeGuard scope(recorded ? TN_MODE_NO_GRAD : detail::api.autograd->mode());
     return prim::reshape(input, input.sizes());
   }
   template <typename T>

@@ -118,8 +118,18 @@ inline Dataset cifar(const std::string& path, const CifarOptions& options = {}) 
 
 namespace detail {
 
-// Rows of a row-major cpu tensor.
-inline Tensor rows(const Tensor& t, const std::vector<int64_t>& indices) {
+// A tensor of a dataset: row-major on the cpu, but one that requires a gradient as it is, so that
+// gradients of its rows reach it.
+inline Tensor kept(const Tensor& t) { return t.requires_grad() ? t : on_host(t); }
+
+// Rows of a tensor that `kept` gave, on the cpu. Gradients flow back to it. `owner` begins an Error.
+inline Tensor rows(const char* owner, const Tensor& given, const std::vector<int64_t>& indices) {
+  for (const int64_t index : indices) expect_index(owner, index, given.size(0));
+  if (has_history(given)) {
+    const Tensor places = Tensor::from(indices, -1, given.device());
+    return with_history_on_host(index_select(given, 0, places));
+  }
+  const Tensor t = on_host(given);
   const auto n = int64_t(indices.size());
   std::vector<int64_t> sizes(t.sizes().begin(), t.sizes().end());
   const int64_t total = sizes[0];
@@ -131,10 +141,6 @@ inline Tensor rows(const Tensor& t, const std::vector<int64_t>& indices) {
   auto* to = static_cast<char*>(data);
   const auto* from = static_cast<const char*>(t.get()->data);
   for (int64_t i = 0; i < n; ++i) {
-    if (indices[size_t(i)] < 0 || indices[size_t(i)] >= total) {
-      fail(tenon::detail::joined(
-          {"data: item ", std::to_string(indices[size_t(i)]), " of ", std::to_string(total)}));
-    }
     if (row > 0) std::memcpy(to + i * row, from + indices[size_t(i)] * row, size_t(row));
   }
   return out;
@@ -145,14 +151,14 @@ inline Dataset checked(const Dataset& d) {
       d.x.size(0) != d.y.size(0)) {
     fail("data: x and y need one item each along their first dimension");
   }
-  return {on_host(d.x), on_host(d.y)};
+  return {kept(d.x), kept(d.y)};
 }
 
 }  // namespace detail
 
 inline Dataset Dataset::at(const std::vector<int64_t>& indices) const {
   const Dataset host = detail::checked(*this);
-  return {detail::rows(host.x, indices), detail::rows(host.y, indices)};
+  return {detail::rows("Dataset", host.x, indices), detail::rows("Dataset", host.y, indices)};
 }
 
 inline std::pair<Tensor, Tensor> Dataset::get_batch(const std::vector<int64_t>& indices) const {

@@ -70,6 +70,12 @@ struct Device {
     check(detail::api.device->memory_stats(value, &stats));
     return stats;
   }
+  // In bytes: of live tensors, the most that these were, and what was taken from the device for
+  // them. The most is since the start of the process, or since reset_peak_memory_stats().
+  uint64_t memory_allocated() const { return memory_stats().allocated; }
+  uint64_t max_memory_allocated() const { return memory_stats().peak_allocated; }
+  uint64_t memory_reserved() const { return memory_stats().reserved_bytes; }
+  void reset_peak_memory_stats() const { check(detail::api.device->reset_peak_memory(value)); }
   // In bytes; 0: none. Allocations beyond it are out of memory.
   void set_memory_limit(uint64_t bytes) const {
     check(detail::api.device->set_memory_limit(value, bytes));
@@ -91,6 +97,15 @@ inline void set_fallback(Fallback policy) {
   check(detail::api.device->set_fallback(int32_t(policy)));
 }
 inline Fallback fallback() { return Fallback(detail::api.device->fallback()); }
+
+// By libtorch's names. A plugin's device is asked for by its name when a Device is made of it, as
+// "cuda" is.
+struct DeviceType {
+  const char* name;
+  operator Device() const { return Device(name); }
+  friend bool operator==(const std::string& type, DeviceType other) { return type == other.name; }
+};
+inline constexpr DeviceType kCPU{"cpu"}, kCUDA{"cuda"};
 
 inline constexpr Device cpu{tn_device{TN_DEVICE_CPU, 0}};
 inline constexpr Device meta{tn_device{TN_DEVICE_META, 0}};

@@ -75,6 +75,12 @@ struct iinfo {
 inline Dtype promote(Dtype a, Dtype b) { return {detail::api.tensor->promote(a.value, b.value)}; }
 inline Dtype promote_types(Dtype a, Dtype b) { return promote(a, b); }
 
+// Whether an op in place may give `to` what promotion makes `from`: no float becomes an integer,
+// and nothing but a bool becomes one.
+constexpr bool can_cast(Dtype from, Dtype to) {
+  return (from.value == TN_BOOL || to.value != TN_BOOL) && (!from.is_float() || to.is_float());
+}
+
 // A set of dtypes: `float32 | float64`.
 struct Dtypes {
   uint32_t bits = 0;

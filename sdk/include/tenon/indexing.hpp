@@ -24,12 +24,14 @@ inline namespace TENON_HIDDEN v0 {
 // Python's start:end:step; a bound may be `none`, or negative: counted from the end.
 struct Slice {
   int64_t start = 0, end = INT64_MAX, step = 1;
+  Slice(std::optional<int64_t> from = {}, std::optional<int64_t> to = {}, int64_t by = 1)
+      : start(from.value_or(0)), end(to.value_or(INT64_MAX)), step(by) {}
 };
 inline Slice slice() { return {}; }
 inline Slice slice(int64_t start, int64_t end, int64_t step = 1) { return {start, end, step}; }
-inline Slice slice(int64_t start, None, int64_t step = 1) { return {start, INT64_MAX, step}; }
-inline Slice slice(None, int64_t end, int64_t step = 1) { return {0, end, step}; }
-inline Slice slice(None, None, int64_t step = 1) { return {0, INT64_MAX, step}; }
+inline Slice slice(int64_t start, None, int64_t step = 1) { return {start, none, step}; }
+inline Slice slice(None, int64_t end, int64_t step = 1) { return {none, end, step}; }
+inline Slice slice(None, None, int64_t step = 1) { return {none, none, step}; }
 
 // As many full slices as dimensions are left.
 struct Ellipsis {};
@@ -117,6 +119,8 @@ class Indexed : public Tensor {
   const Tensor& operator&=(Operand y) && { return update(Tensor::operator&=(y)); }
   const Tensor& operator|=(Operand y) && { return update(Tensor::operator|=(y)); }
   const Tensor& operator^=(Operand y) && { return update(Tensor::operator^=(y)); }
+  const Tensor& operator<<=(Operand y) && { return update(Tensor::operator<<=(y)); }
+  const Tensor& operator>>=(Operand y) && { return update(Tensor::operator>>=(y)); }
   // Of a variable: the tensor itself, as any Tensor.
   const Tensor& operator+=(Operand y) const& { return Tensor::operator+=(y); }
   const Tensor& operator-=(Operand y) const& { return Tensor::operator-=(y); }
@@ -126,6 +130,8 @@ class Indexed : public Tensor {
   const Tensor& operator&=(Operand y) const& { return Tensor::operator&=(y); }
   const Tensor& operator|=(Operand y) const& { return Tensor::operator|=(y); }
   const Tensor& operator^=(Operand y) const& { return Tensor::operator^=(y); }
+  const Tensor& operator<<=(Operand y) const& { return Tensor::operator<<=(y); }
+  const Tensor& operator>>=(Operand y) const& { return Tensor::operator>>=(y); }
 
  private:
   friend class Tensor;

@@ -1,9 +1,15 @@
-// Saving and loading named tensors in the safetensors format and those of NumPy, and reading IDX files,
-// by the plugin `files`. Files of the Python world load as they are, and theirs load ours.
+// Saving and loading tensors in the safetensors format, in files, streams and memory, and in those of
+// NumPy, and reading IDX files, by the plugin `files`. Files of the Python world load as they are, and theirs load ours.
 #pragma once
 
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tenon/object.hpp"
@@ -13,33 +19,126 @@ inline namespace TENON_HIDDEN v0 {
 
 namespace detail {
 
-inline void save_all(const Object& writer, const NamedTensors& tensors) {
+// f(names, tensors) of what is saved. `call` begins an Error.
+template <typename F>
+auto with_names(const char* call, const NamedTensors& tensors, F f) {
   std::vector<const char*> names;
   std::vector<Tensor> list;
   for (const auto& [name, tensor] : tensors) {
+    if (name.find('\0') != name.npos) {
+      fail(joined({call, ": the name of tensor ", std::to_string(list.size()),
+                   " has a zero byte behind '", name.c_str(), "'"}));
+    }
     names.push_back(name.c_str());
     list.push_back(tensor);
   }
   tn_value strings = make_value(TN_KIND_STRINGS, uint32_t(names.size()));
   strings.as.strings = names.data();
-  writer.invoke<void>("save", strings, list);
+  return f(strings, list);
+}
+
+inline void save_all(const char* call, const Object& writer, const NamedTensors& tensors) {
+  with_names(call, tensors, [&](const tn_value& names, const std::vector<Tensor>& list) {
+    writer.invoke<void>("save", names, list);
+  });
+}
+
+template <typename T>
+concept HasState = requires(const T& x) {
+  { x.state_dict() } -> std::convertible_to<NamedTensors>;
+};
+// What has no names of its own.
+template <typename T>
+concept Unnamed = std::is_base_of_v<Tensor, T> || std::is_same_v<T, std::vector<Tensor>>;
+// Of std::ostream and std::istream, whose headers would make each program compile longer.
+template <typename S>
+concept Output = requires(S& stream, const char* bytes) {
+  stream.write(bytes, std::ptrdiff_t{}).flush();
+};
+template <typename S>
+concept Input = requires(S& stream, char* bytes) {
+  stream.read(bytes, std::ptrdiff_t{}).gcount();
+};
+
+// A tensor is named "tensor", those of a list by their places.
+template <typename T>
+NamedTensors named_tensors(const T& x) {
+  if constexpr (std::is_base_of_v<Tensor, T>) {
+    return {{"tensor", Tensor(x)}};
+  } else if constexpr (Unnamed<T>) {
+    NamedTensors named;
+    for (const Tensor& tensor : x) named.emplace_back(std::to_string(named.size()), tensor);
+    return named;
+  } else {
+    return NamedTensors(x.state_dict());
+  }
+}
+
+inline void take_tensors(const NamedTensors& read, Tensor& x) {
+  if (read.size() != 1) {
+    fail(joined({"load: ", std::to_string(read.size()), " tensors are there, expected one"}));
+  }
+  x = read[0].second;
+}
+inline void take_tensors(const NamedTensors& read, std::vector<Tensor>& list) {
+  std::vector<Tensor> found(read.size());
+  for (const auto& [name, tensor] : read) {
+    size_t place = 0;
+    while (place < found.size() && name != std::to_string(place)) ++place;
+    if (place == found.size() || found[place].defined()) {
+      fail(joined({"load: a tensor is named '", name, "', expected the places of a list, '0' to '",
+                   std::to_string(read.size() - 1), "'"}));
+    }
+    found[place] = tensor;
+  }
+  list = std::move(found);
 }
 
 }  // namespace detail
 
-// Writes the file whole or not at all. Tensors of any device and layout; dtypes and values stay as
-// they are.
+// Writes the file whole or not at all, in the safetensors format. Tensors of any device and layout;
+// dtypes and values stay as they are.
 inline void save(const NamedTensors& tensors, const std::string& path) {
-  detail::save_all(Object::create("SafetensorsWriter", path), tensors);
+  detail::save_all("save", Object::create("SafetensorsWriter", path), tensors);
 }
 
 // What a model has, or anything else with a state_dict: save(model, path), and load(model, path) of
 // such a file. An Error lists what does not fit.
-template <typename T>
-requires requires(const T& x) {
-  { x.state_dict() } -> std::convertible_to<NamedTensors>;
+template <detail::HasState T>
+void save(const T& x, const std::string& path) {
+  save(NamedTensors(x.state_dict()), path);
 }
-void save(const T& x, const std::string& path) { save(NamedTensors(x.state_dict()), path); }
+// One tensor, or a std::vector of them: save(x, path), and load(x, path) of such a file.
+template <detail::Unnamed T>
+void save(const T& x, const std::string& path) {
+  save(detail::named_tensors(x), path);
+}
+
+// The bytes that such a file would have, in memory.
+inline std::string save_bytes(const NamedTensors& tensors) {
+  const Object writer = Object::create("SafetensorsWriter", "save_bytes");
+  const Tensor bytes = detail::with_names(
+      "save_bytes", tensors, [&](const tn_value& names, const std::vector<Tensor>& list) {
+        return writer.invoke("bytes", names, list);
+      });
+  return {static_cast<const char*>(bytes.get()->data), size_t(bytes.numel())};
+}
+template <typename T>
+requires(detail::HasState<T> || detail::Unnamed<T>) std::string save_bytes(const T& x) {
+  return save_bytes(detail::named_tensors(x));
+}
+
+// To a std::ostream, which is an Error where it does not take all of them.
+template <detail::Output S>
+void save(const NamedTensors& tensors, S& stream) {
+  const std::string bytes = save_bytes(tensors);
+  stream.write(bytes.data(), std::ptrdiff_t(bytes.size())).flush();
+  if (!stream) fail("save: the stream did not take all bytes");
+}
+template <typename T, detail::Output S>
+requires(detail::HasState<T> || detail::Unnamed<T>) void save(const T& x, S& stream) {
+  save(detail::named_tensors(x), stream);
+}
 
 // Reads one tensor of a safetensors file, to the cpu; an Error where there is none of this name.
 inline Tensor load(const std::string& path, TextRef name) {
@@ -78,12 +177,98 @@ inline NamedTensors load(const std::string& path) {
   return detail::all_of(Object::create("SafetensorsFile", path), "tensor");
 }
 
+// The same of bytes in memory, which are those of a safetensors file.
+inline NamedTensors load_bytes(std::string_view bytes) {
+  const Tensor copy =
+      Tensor::from(std::span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
+  return detail::all_of(Object::create("SafetensorsBytes", copy), "tensor");
+}
+// The same of a std::istream, which is read to its end.
+template <detail::Input S>
+NamedTensors load(S& stream) {
+  // Its end is no error, whatever the stream throws of.
+  const auto exceptions = stream.exceptions();
+  stream.exceptions({});
+  std::string bytes;
+  std::vector<char> piece(1 << 16);
+  do {
+    stream.read(piece.data(), std::ptrdiff_t(piece.size()));
+    bytes.append(piece.data(), size_t(stream.gcount()));
+  } while (stream);
+  if (stream.bad()) fail("load: the stream cannot be read to its end", TN_DATA_LOSS);
+  if (exceptions != stream.exceptions()) stream.clear();
+  stream.exceptions(exceptions);
+  return load_bytes(bytes);
+}
+
+namespace detail {
+
 template <typename T>
-requires requires(T& x, const NamedTensors& state) { x.load_state_dict(state); }
-void load(T& x, const std::string& path) { x.load_state_dict(load(path)); }
+concept Loads = requires(T& x, const NamedTensors& state) {
+  x.load_state_dict(state);
+};
 template <typename T>
-requires requires(const T& x, const NamedTensors& state) { x.load_state_dict(state); }
-void load(const T& x, const std::string& path) { x.load_state_dict(load(path)); }
+void put(T& x, const NamedTensors& read) {
+  if constexpr (Unnamed<T>) {
+    take_tensors(read, x);
+  } else {
+    x.load_state_dict(read);
+  }
+}
+
+}  // namespace detail
+
+// Into what save(x, ..) took: a model gets the values; a tensor or a list of them is one that was
+// read.
+template <typename T>
+requires(detail::Loads<T> || detail::Unnamed<T>) void load(T& x, const std::string& path) {
+  detail::put(x, load(path));
+}
+template <detail::Loads T>
+void load(const T& x, const std::string& path) {
+  detail::put(x, load(path));
+}
+template <typename T, detail::Input S>
+requires(detail::Loads<T> || detail::Unnamed<T>) void load(T& x, S& stream) {
+  detail::put(x, load(stream));
+}
+template <detail::Loads T, detail::Input S>
+void load(const T& x, S& stream) {
+  detail::put(x, load(stream));
+}
+template <typename T>
+requires(detail::Loads<T> || detail::Unnamed<T>) void load_bytes(T& x, std::string_view bytes) {
+  detail::put(x, load_bytes(bytes));
+}
+template <detail::Loads T>
+void load_bytes(const T& x, std::string_view bytes) {
+  detail::put(x, load_bytes(bytes));
+}
+
+// What a safetensors file has, in the file's order. Nothing but its header is read.
+struct StoredTensor {
+  std::string name;
+  std::string dtype;  // as the format says it: "F32", "U16"
+  std::vector<int64_t> sizes;
+  int64_t bytes = 0;
+};
+inline std::vector<StoredTensor> stored_tensors(const std::string& path) {
+  const Object file = Object::create("SafetensorsFile", path);
+  std::vector<StoredTensor> list;
+  const auto strings_of = [&](const char* method, auto take) {
+    tn_value given = file.invoke<tn_value>(method);
+    const detail::ValueReleaser releaser{given};
+    for (uint32_t i = 0; i < given.count; ++i) take(i, given.as.strings[i]);
+  };
+  strings_of("names", [&](uint32_t, const char* name) { list.push_back({name, {}, {}, 0}); });
+  strings_of("dtypes", [&](uint32_t i, const char* dtype) { list[i].dtype = dtype; });
+  for (StoredTensor& stored : list) {
+    const std::vector<int64_t> sizes = file.invoke("sizes", stored.name).to_vector<int64_t>();
+    stored.sizes.assign(sizes.begin() + 1, sizes.end());
+    stored.bytes = sizes[0];
+  }
+  return list;
+}
 
 // The same without a copy: the tensors lie in the file's own pages, which are read when they are
 // used. What is written to them stays in this process. The file must not become shorter while they
@@ -109,7 +294,7 @@ inline void save_npy(const Tensor& tensor, const std::string& path) {
 }
 // The same of a .npz archive, as numpy.savez writes it, not compressed.
 inline void save_npz(const NamedTensors& tensors, const std::string& path) {
-  detail::save_all(Object::create("NpzWriter", path), tensors);
+  detail::save_all("save_npz", Object::create("NpzWriter", path), tensors);
 }
 
 }  // namespace v0

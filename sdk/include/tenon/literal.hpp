@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -43,29 +44,34 @@ void expect_int64(T number) {
   }
 }
 
-// One of numbers whose types differ: {1, n, 2.5}. Beside a fraction whole ones beyond 2^53 are rounded.
+// A number of any type: whole ones beyond 2^53 are rounded where it is taken as a fraction.
 struct MixedNumber {
-  MixedNumber() = default;
   template <typename N>
-  requires std::is_arithmetic_v<N> MixedNumber(N number)
-      : value(double(number)), is_fraction(std::is_floating_point_v<N>) {
+  requires std::is_arithmetic_v<N> MixedNumber(N number) : value(double(number)) {
     expect_int64(number);
     if constexpr (std::is_integral_v<N>) whole = int64_t(number);
   }
   double value = 0;
   int64_t whole = 0;
-  bool is_fraction = false;
 };
-// Numbers in braces that are not all of one type.
-class MixedNumbers {
+// What stands in braces where the numbers are not all of one type, or nest deeper than three times:
+// a number, or such in braces.
+class BracedNumber {
  public:
-  template <typename... N>
-  requires(sizeof...(N) > 1 && (std::is_arithmetic_v<N> && ...)) MixedNumbers(N... numbers)
-      : values_{numbers...} {}
-  const std::vector<MixedNumber>& values() const { return values_; }
+  template <typename N>
+  requires std::is_arithmetic_v<N> BracedNumber(N number)
+      : number_(number), dtype_(dtype_of<typename DefaultNumber<N>::type>()) {}
+  BracedNumber(std::initializer_list<BracedNumber> list) : number_(0), list_(list) {}
+
+  // Of a number its dtype; none: it is a list.
+  Dtype dtype() const { return dtype_; }
+  const std::vector<BracedNumber>& list() const { return list_; }
+  const MixedNumber& number() const { return number_; }
 
  private:
-  std::vector<MixedNumber> values_;
+  MixedNumber number_;
+  Dtype dtype_;
+  std::vector<BracedNumber> list_;
 };
 
 // n numbers as elements of the type To; sizes: as many elements as n.
@@ -88,12 +94,37 @@ Tensor tensor_of(const T* numbers, size_t n, Ints sizes) {
   check(api.tensor->write(t.get(), elements, n * sizeof(To)));
   return t;
 }
+// As PyTorch a literal is refused where a dtype of integers does not hold it, its fraction left
+// aside.
+[[noreturn, gnu::cold]] inline void refuse_number(const std::string& number, Dtype dtype) {
+  const auto [low, high] = dtype_table::int_range(dtype.value);
+  fail(joined({"tensor: ", number, " is no ", dtype.name(), ", expected ", std::to_string(low),
+               " to ", std::to_string(high)}));
+}
+template <typename T>
+void expect_all_held(const T* numbers, size_t n, Dtype dtype) {
+  if (dtype.is_float() || dtype == bool_) return;
+  const auto [low, high] = dtype_table::int_range(dtype.value);
+  for (size_t i = 0; i < n; ++i) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const double whole = std::trunc(double(numbers[i]));
+      if (!(whole >= double(low) && whole < double(high) + 1)) [[unlikely]]
+        refuse_number(number_text(double(numbers[i])), dtype);
+    } else {
+      expect_int64(numbers[i]);
+      const auto whole = int64_t(numbers[i]);
+      if (whole < low || whole > high) [[unlikely]]
+        refuse_number(std::to_string(whole), dtype);
+    }
+  }
+}
 template <typename T>
 Tensor tensor_of(const T* numbers, size_t n, Ints sizes, Dtype dtype, Device device) {
   if (!dtype) {
     Tensor t = tensor_of<typename DefaultNumber<T>::type>(numbers, n, sizes);
     return device.is_cpu() ? t : t.to(device);
   }
+  expect_all_held(numbers, n, dtype);
   return tensor_of<StoredNumber<T>>(numbers, n, sizes).to(device, dtype);
 }
 // What joined_lists appends to. (A std::vector<bool> has no array of bools.)
@@ -133,16 +164,40 @@ size_t joined_lists(const Lists& lists, const char* what, Values* values) {
   return length;
 }
 
-inline Tensor tensor_of(const MixedNumber* numbers, size_t n, Ints sizes, Dtype dtype,
-                        Device device) {
-  if (std::none_of(numbers, numbers + n, [](const MixedNumber& m) { return m.is_fraction; })) {
+// Opens the braces one after another: what is in the lists of one level, behind each other.
+inline Tensor tensor_of_braces(std::initializer_list<BracedNumber> list, Dtype dtype,
+                               Device device) {
+  std::vector<BracedNumber> level(list);
+  std::vector<int64_t> sizes{int64_t(level.size())};
+  while (!level.empty() && !level[0].dtype()) {
+    const size_t length = level[0].list().size();
+    const bool are_rows = length == 0 || bool(level[0].list()[0].dtype());
+    std::vector<BracedNumber> next;
+    for (const BracedNumber& one : level) {
+      if (one.dtype()) fail("tensor: a number stands beside numbers in braces");
+      if (one.list().size() != length)
+        fail(joined({"tensor: ", are_rows ? "rows" : "blocks", " of different lengths"}));
+      next.insert(next.end(), one.list().begin(), one.list().end());
+    }
+    level = std::move(next);
+    sizes.push_back(int64_t(length));
+  }
+  // Of one type they have its dtype, else they are fractions, or whole: as in PyTorch.
+  Dtype found = level.empty() ? float32 : level[0].dtype();
+  for (const BracedNumber& one : level) {
+    if (!one.dtype()) fail("tensor: a number stands beside numbers in braces");
+    if (one.dtype() != found) found = found.is_float() || one.dtype().is_float() ? float32 : int64;
+  }
+  // int64 and float32 are made without a conversion, which wants plugins.
+  const Dtype given = dtype || found == int64 || found == float32 ? dtype : found;
+  if (!found.is_float()) {
     std::vector<int64_t> values;
-    for (size_t i = 0; i < n; ++i) values.push_back(numbers[i].whole);
-    return tensor_of(values.data(), n, sizes, dtype, device);
+    for (const BracedNumber& one : level) values.push_back(one.number().whole);
+    return tensor_of(values.data(), values.size(), sizes, given, device);
   }
   std::vector<double> values;
-  for (size_t i = 0; i < n; ++i) values.push_back(numbers[i].value);
-  return tensor_of(values.data(), n, sizes, dtype, device);
+  for (const BracedNumber& one : level) values.push_back(one.number().value);
+  return tensor_of(values.data(), values.size(), sizes, given, device);
 }
 template <typename T>
 Tensor tensor_of_rows(std::initializer_list<std::initializer_list<T>> rows, Dtype dtype,
@@ -201,11 +256,12 @@ Tensor tensor_with(const O& option, Make make) {
 }
 }  // namespace detail
 
-// A new tensor of numbers: tensor(3) has no dimensions, tensor({1, 2}) one, tensor({{1, 2}, {3, 4}})
-// two, and so on. As in PyTorch whole numbers are int64, fractions float32 and truths bool, whether
-// the program says 1.0 or 1.f, unless a dtype is given: tensor({1, 2}, float64). What keeps the type
-// of its elements is a copy of a vector or array of the program's: tensor(vector), Tensor::from.
-// Behind the numbers come a dtype, a device, both, or options by name.
+// A new tensor of numbers: tensor(3) has no dimensions, tensor({1, 2}) one, tensor({{1, 2}, {3,
+// 4}}) two, and so on, and tensor({}) has no elements. As in PyTorch whole numbers are int64,
+// fractions float32 and truths bool, whether the program says 1.0 or 1.f, unless a dtype is given:
+// tensor({1, 2}, float64), which is an Error where one of integers does not hold a number. What
+// keeps the type of its elements is a copy of a vector or array of the program's: tensor(vector),
+// Tensor::from. Behind the numbers come a dtype, a device, both, or options by name.
 template <typename T>
 requires std::is_arithmetic_v<T> Tensor tensor(T number, Dtype dtype, Device device) {
   return detail::tensor_of(&number, 1, {}, dtype, device);
@@ -250,37 +306,15 @@ tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> bl
   return detail::tensor_with(
       options, [&](Dtype dtype, Device device) { return tensor(blocks, dtype, device); });
 }
-// Of several types: int64 where all are whole.
-inline Tensor tensor(const detail::MixedNumbers& numbers, Dtype dtype, Device device) {
-  const std::vector<detail::MixedNumber>& values = numbers.values();
-  return detail::tensor_of(values.data(), values.size(), int64_t(values.size()), dtype, device);
+// Of several types (int64 where all are whole), or of more dimensions: any number of braces, and
+// none in them, of which the tensor is float32.
+inline Tensor tensor(std::initializer_list<detail::BracedNumber> list, Dtype dtype, Device device) {
+  return detail::tensor_of_braces(list, dtype, device);
 }
 template <detail::TensorOption O = TensorOptions>
-Tensor tensor(const detail::MixedNumbers& numbers, const O& options = {}) {
+Tensor tensor(std::initializer_list<detail::BracedNumber> list, const O& options = {}) {
   return detail::tensor_with(
-      options, [&](Dtype dtype, Device device) { return tensor(numbers, dtype, device); });
-}
-inline Tensor tensor(std::initializer_list<std::initializer_list<detail::MixedNumber>> rows,
-                     Dtype dtype, Device device) {
-  return detail::tensor_of_rows(rows, dtype, device);
-}
-template <detail::TensorOption O = TensorOptions>
-Tensor tensor(std::initializer_list<std::initializer_list<detail::MixedNumber>> rows,
-              const O& options = {}) {
-  return detail::tensor_with(
-      options, [&](Dtype dtype, Device device) { return tensor(rows, dtype, device); });
-}
-inline Tensor tensor(
-    std::initializer_list<std::initializer_list<std::initializer_list<detail::MixedNumber>>> blocks,
-    Dtype dtype, Device device) {
-  return detail::tensor_of_blocks(blocks, dtype, device);
-}
-template <detail::TensorOption O = TensorOptions>
-Tensor tensor(
-    std::initializer_list<std::initializer_list<std::initializer_list<detail::MixedNumber>>> blocks,
-    const O& options = {}) {
-  return detail::tensor_with(
-      options, [&](Dtype dtype, Device device) { return tensor(blocks, dtype, device); });
+      options, [&](Dtype dtype, Device device) { return tensor(list, dtype, device); });
 }
 // Of a vector, and of vectors of one length: two dimensions. They keep the type of their elements
 // where there is no dtype.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -137,29 +138,17 @@ template <typename T>
 concept HasRightInverse = requires {
   &T::right_inverse;
 };
-// Whether T has anything of the name `forward`, which a member of this name beside it makes ambiguous.
-template <typename T>
-struct NamesForward {
-  struct Other {
-    int forward;
-  };
-  struct Both : T, Other {};
-  template <typename B>
-  static constexpr bool is_clear = requires {
-    &B::forward;
-  };
-  static constexpr bool value = !is_clear<Both>;
-};
-template <typename T>
-requires std::is_final_v<T>
-struct NamesForward<T> : std::true_type {
-};
+// What Module::forward, which a `forward` of the class hides, is called with, and gives.
+struct WhichForward {};
+struct NoForwardOfItsOwn {};
 template <typename T>
 constexpr bool forward_is_clear() {
   if constexpr (HasForward<T>) {
     return true;
   } else {
-    return !NamesForward<T>::value;
+    return requires(T & module) {
+      { module.forward(WhichForward()) } -> std::same_as<NoForwardOfItsOwn>;
+    };
   }
 }
 
@@ -340,6 +329,51 @@ class Module : public Object {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
+  // Object's. Until the class is constructed each name is registered once: a second layer of a name
+  // would leave the first one, which a member holds, out of all that is trained and saved.
+  Child child(TextRef name) const { return Object::child(name); }
+  template <typename T>
+  requires std::is_base_of_v<Object, T> T child(TextRef name, T child)
+  const {
+    refuse_second(name);
+    return Object::child(name, std::move(child));
+  }
+  template <detail::SharedPointer P>
+  Object child(TextRef name, const P& pointer) const {
+    return Object::register_module(name, pointer);
+  }
+  Tensor parameter(TextRef name, Tensor tensor) const {
+    refuse_second(name);
+    return Object::parameter(name, std::move(tensor));
+  }
+  Tensor buffer(TextRef name, Tensor tensor, bool persistent = true) const {
+    refuse_second(name);
+    return Object::buffer(name, std::move(tensor), persistent);
+  }
+  Tensor register_parameter(TextRef name, Tensor tensor) const {
+    refuse_second(name);
+    return Object::register_parameter(name, std::move(tensor));
+  }
+  Tensor register_buffer(TextRef name, Tensor tensor, bool persistent = true) const {
+    refuse_second(name);
+    return Object::register_buffer(name, std::move(tensor), persistent);
+  }
+  template <typename T>
+  requires std::is_base_of_v<Object, T> T register_module(TextRef name, T module)
+  const { return child(name, std::move(module)); }
+  template <typename T>
+  requires std::is_base_of_v<Object, T> T add_module(TextRef name, T module)
+  const { return child(name, std::move(module)); }
+  template <detail::SharedPointer P>
+  Object register_module(TextRef name, const P& pointer) const {
+    return Object::register_module(name, pointer);
+  }
+  // Of a class that has none, in whose place Object's would be taken for its own.
+  template <std::same_as<detail::WhichForward> T>
+  detail::NoForwardOfItsOwn forward(T) const {
+    return {};
+  }
+
  protected:
   Module() : Object(detail::new_module_object()) {}
   ~Module() {
@@ -349,6 +383,26 @@ class Module : public Object {
  private:
   template <typename T>
   friend class Made;
+  // An entry that is None is there to be filled.
+  void refuse_second(TextRef name) const {
+    if (lives_in_object_) return;
+    const std::string wanted = name.c_str();
+    const char* what = nullptr;
+    for (const auto& [entry, tensor, kind] : detail::own_entries(*this)) {
+      if (entry != wanted || (!tensor.defined() && kind != TN_ENTRY_COMPUTED)) continue;
+      const bool is_buffer = kind == TN_ENTRY_BUFFER || kind == TN_ENTRY_UNSAVED;
+      what = is_buffer ? "buffer" : "parameter";
+    }
+    std::string known;
+    for (uint32_t i = 0; i < n_children(); ++i)
+      if (child_at(i, &known) && known == wanted) what = "child";
+    if (!what) return;
+    const bool is_child = std::string_view(what) == "child";
+    fail(detail::joined(
+        {type_name(), ": ", what, " '", wanted,
+         "' is registered already, and a second one would take its place; expected another name",
+         is_child ? ", or member = replace_module(name, layer)" : ""}));
+  }
   bool lives_in_object_ = false;
   detail::ModuleMembers* members_ = nullptr;
 };
@@ -445,6 +499,10 @@ class Made : public Object {
       using R = std::conditional_t<std::is_base_of_v<Tensor, Given>, Tensor, Given>;
       return this->template invoke<R>("forward", args...);
     }
+  }
+  template <typename... Args>
+  auto forward(const Args&... args) const {
+    return (*this)(args...);
   }
   // The same where an argument stands in braces, whose type nothing else says: net(x, {}, {h, c}).
   template <typename U = T, typename A = detail::ArgsOf<decltype(&U::forward)>>

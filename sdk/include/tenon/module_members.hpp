@@ -211,6 +211,7 @@ class ModuleMembers {
   }
 
   void entry_was_set(const char* name) {
+    if (!has_entry(name)) return forget(name);  // reads nothing else, whose members may be later
     Place* const place = place_of(name);
     if (!place) has_unplaced_ = true;  // the program is about to assign it to a member
     if (!place || !place->member) return;
@@ -260,6 +261,28 @@ class ModuleMembers {
       check(api.object->visit_own(object_, see, &entry));
     }
     return entry;
+  }
+  bool has_entry(const char* name) {
+    const Busy busy(busy_);
+    struct Search {
+      const char* name;
+      bool found = false;
+    } search{name};
+    const auto see = [](void* context, const char* known, tn_tensor*, tn_entry_kind) {
+      auto& s = *static_cast<Search*>(context);
+      s.found = s.found || std::strcmp(known, s.name) == 0;
+    };
+    check(api.object->visit_own(object_, see, &search));
+    return search.found || is_child(name);
+  }
+  // It was removed: its member is like any other of the class.
+  void forget(const char* name) {
+    Place** link = &places_;
+    while (*link && (*link)->name != name) link = &(*link)->next;
+    if (!*link) return;
+    Place* const place = *link;
+    *link = place->next;
+    delete place;
   }
   Place* place_of(const char* name) const {
     Place* place = places_;

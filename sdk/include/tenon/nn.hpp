@@ -68,6 +68,10 @@ class MultiheadAttentionLayer : public Object {
                                               key_padding_mask, attn_mask, average_attn_weights,
                                               is_causal);
   }
+  template <typename... Args>
+  std::tuple<Tensor, Tensor> forward(const Args&... args) const {
+    return (*this)(args...);
+  }
 };
 
 // The mask [size, size] of a decoder: -inf where a position may not look, which is behind it.
@@ -96,6 +100,30 @@ Object Residual(Modules&&... modules) {
   return Object::create("Residual", detail::to_value(list));
 }
 
+// A neighbour for each place, and in between the mean of them where the corners stay the corners.
+struct UpsamplingOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  KeptInts size = {};
+  KeptFloats scale_factor = {};
+};
+inline Object UpsamplingNearest2d(const UpsamplingOptions& options) {
+  return Upsample({.size = options.size, .scale_factor = options.scale_factor, .mode = "nearest"});
+}
+inline Object UpsamplingBilinear2d(const UpsamplingOptions& options) {
+  return Upsample({.size = options.size,
+                   .scale_factor = options.scale_factor,
+                   .mode = "bilinear",
+                   .align_corners = true});
+}
+template <detail::Placed<Ints> P>
+Object UpsamplingNearest2d(const P& size) {
+  return UpsamplingNearest2d({.size = Ints(size)});
+}
+template <detail::Placed<Ints> P>
+Object UpsamplingBilinear2d(const P& size) {
+  return UpsamplingBilinear2d({.size = Ints(size)});
+}
+
 struct BranchesOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string join = "add";  // or "mul", "concat"
@@ -113,6 +141,11 @@ inline Object Branches(const std::vector<std::pair<std::string, Object>>& branch
   return Object::create("Branches", detail::to_value(modules), detail::to_value(names),
                         detail::to_value(options.join), detail::to_value(options.dim));
 }
+
+// All functions of tenon, where PyTorch has them: namespace F = tenon::nn::functional; F::relu(x).
+namespace functional {
+using namespace tenon;  // NOLINT: a name for the other one
+}  // namespace functional
 
 }  // namespace nn
 }  // namespace v0

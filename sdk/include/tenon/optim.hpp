@@ -17,6 +17,7 @@
 #include "tenon/ops/reduce.hpp"
 #include "tenon/ops/shape.hpp"
 #include "tenon/optim/cyclic_schedules.hpp"
+#include "tenon/optim/named_schedules.hpp"
 #include "tenon/optim/optimizer.hpp"
 #include "tenon/optim/optimizers.hpp"
 #include "tenon/optim/plateau.hpp"

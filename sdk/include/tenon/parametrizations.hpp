@@ -113,7 +113,7 @@ namespace utils {
 struct WeightNormOptions {
   [[no_unique_address]] tenon::detail::ByName by_name = tenon::detail::ByName();
   std::string name = "weight";
-  // For each index of which there is a norm of its own; nullopt: one norm of all.
+  // For each index of which there is a norm of its own; nullopt or, as in PyTorch, -1: one norm of all.
   std::optional<int64_t> dim = 0;
 };
 // torch.nn.utils.parametrizations.weight_norm: the tensor is g * v / ||v||, with g as original0 and v
@@ -125,13 +125,16 @@ inline Object weight_norm(const Object& layer, const WeightNormOptions& options 
                                 "first"}));
   }
   const Tensor weight = layer.tensor(options.name.c_str());
-  if (weight.defined() && options.dim && (*options.dim < 0 || *options.dim >= weight.dim())) {
-    fail(tenon::detail::joined({"weight_norm: dim is ", std::to_string(*options.dim),
-                                ", expected 0 to ", std::to_string(weight.dim() - 1),
-                                ", or none for one norm of all"}));
+  std::optional<int64_t> dim = options.dim;
+  if (dim == -1) dim = {};
+  const int64_t n = weight.defined() ? weight.dim() : 0;
+  if (weight.defined() && dim && (*dim < -n || *dim >= n)) {
+    fail(tenon::detail::joined({"weight_norm: dim is ", std::to_string(*dim), ", expected ",
+                                std::to_string(-n), " to ", std::to_string(n - 1),
+                                ", or none or -1 for one norm of all"}));
   }
-  return register_parametrization(layer, options.name,
-                                  tenon::detail::make_weight_norm(options.dim));
+  if (dim && *dim < 0) dim = *dim + n;
+  return register_parametrization(layer, options.name, tenon::detail::make_weight_norm(dim));
 }
 
 struct SpectralNormOptions {

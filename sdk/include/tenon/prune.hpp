@@ -88,8 +88,15 @@ class PruneTarget {
     fail(joined({function_, ": the ", what, " is ", sizes_text(given.sizes()), ", '", name_,
                  "' of ", layer_.type_name(), " is ", sizes_text(value_.sizes())}));
   }
+  // Of a tensor whose whole indices go, as PyTorch has it: with one dimension they are its elements.
   int64_t dim_of(int64_t dim) const {
     const int64_t n = value_.dim();
+    if (n < 2) {
+      fail(joined(
+          {function_, ": '", name_, "' of ", layer_.type_name(), " is ", sizes_text(value_.sizes()),
+           ", expected at least 2 dimensions; l1_unstructured and random_unstructured prune "
+           "elements"}));
+    }
     if (dim >= -n && dim < n) return dim < 0 ? dim + n : dim;
     fail(joined({function_, ": dim is ", std::to_string(dim), ", expected ", std::to_string(-n),
                  " to ", std::to_string(n - 1)}));
@@ -147,7 +154,7 @@ inline void prune_slices(const PruneTarget& target, const char* function, int64_
     if (d != dim) others.push_back(d);
   }
   line[size_t(dim)] = -1;
-  const Tensor left = others.empty() ? target.left() : target.left().amax(others);
+  const Tensor left = target.left().amax(others);
   const Tensor kept = kept_of(function, left, scores, amount);
   target.set(target.left() * kept.reshape(line));
 }
@@ -219,8 +226,7 @@ inline Object ln_structured(const Object& layer, const std::string& name, Amount
   for (int64_t i = 0; i < scores.dim(); ++i) {
     if (i != d) others.push_back(i);
   }
-  tenon::detail::prune_slices(target, "ln_structured", d,
-                              others.empty() ? abs(scores) : norm(scores, n, others), amount);
+  tenon::detail::prune_slices(target, "ln_structured", d, norm(scores, n, others), amount);
   return layer;
 }
 // The elements of the least magnitudes of several tensors together, given as layers and names. Always by

@@ -78,13 +78,7 @@ class NonBlocking {
 };
 }  // namespace detail
 
-// Of Tensor::backward, by name; autograd.hpp has more.
-struct BackwardOptions {
-  [[no_unique_address]] detail::ByName by_name = detail::ByName();
-  bool retain_graph = false;  // to go through the graph again; create_graph implies it
-  bool create_graph = false;  // the gradients have gradients
-};
-
+struct BackwardOptions;
 // Null by default: see defined(). Copies share one tensor, as in PyTorch; a move costs nothing.
 // Handles may be used from several threads at once; writing to one tensor's elements from two is
 // the caller's to order.
@@ -195,7 +189,11 @@ class Tensor : public detail::TensorMethods {
   int64_t element_size() const { return dtype().itemsize(); }
   int64_t nbytes() const { return numel() * element_size(); }
   Dtype dtype() const { return {checked()->dtype}; }
+  Dtype scalar_type() const { return dtype(); }
   Device device() const { return checked()->device; }
+  bool is_cpu() const { return device().is_cpu(); }
+  bool is_cuda() const { return device().type() == "cuda"; }
+  bool is_inference() const { return (checked()->flags & TN_TENSOR_INFERENCE) != 0; }
   bool is_contiguous() const { return (checked()->flags & TN_TENSOR_CONTIGUOUS) != 0; }
 
   // Elements of a cpu tensor, at their strides. An Error for other devices and other types.
@@ -217,6 +215,15 @@ class Tensor : public detail::TensorMethods {
   template <typename T>
   T* data_ptr() const {  // by libtorch's name
     return mutable_data<T>();
+  }
+  template <typename T>
+  const T* const_data_ptr() const {
+    return data<T>();
+  }
+  void* data_ptr() const {
+    void* data = nullptr;
+    check(detail::api.tensor->mutable_data(checked(), &data));
+    return data;
   }
   // The one element, converted to T. An Error where T is an integer that does not hold it, or float
   // and it is beyond; a fraction is cut off for an integer, and an integer beyond 2^53 is rounded
@@ -261,6 +268,7 @@ class Tensor : public detail::TensorMethods {
     self.requires_grad_(on);
     return std::move(*this);
   }
+  const Tensor& set_requires_grad(bool on) const& { return requires_grad_(on); }
   Tensor grad() const { return take(detail::api.autograd->grad(checked())); }  // null: none yet
   void set_grad(const Tensor& grad) const {
     check(detail::api.autograd->set_grad(checked(), grad.held_));
@@ -274,14 +282,15 @@ class Tensor : public detail::TensorMethods {
     tn_tensor* grads[] = {grad.held_};
     check(detail::api.autograd->backward(&held_, grads, 1, flags));
   }
-  void backward(const Tensor& grad, const BackwardOptions& options) const {
-    backward(grad, options.retain_graph, options.create_graph);
-  }
   // By name: loss.backward({.retain_graph = true}).
+  void backward(const Tensor& grad, const BackwardOptions& options) const;
   template <typename Options = BackwardOptions>
   void backward(const Options& options) const requires std::is_same_v<Options, BackwardOptions> {
-    backward({}, options.retain_graph, options.create_graph);
+    backward({}, options);
   }
+  // Into these alone, as BackwardOptions::inputs.
+  void backward(const Tensor& grad, std::optional<bool> retain_graph, bool create_graph,
+                const std::vector<Tensor>& inputs) const;
   // `f(Tensor grad)` sees the gradient of this tensor; what it gives, if not void or null, replaces
   // it. Taken away by remove() of what this gives, or by its number. (autograd.hpp)
   template <typename F>
@@ -314,16 +323,19 @@ class Tensor : public detail::TensorMethods {
     return take(t);
   }
   Tensor to(Dtype dtype) const { return to(device(), dtype); }
+  Tensor toType(Dtype dtype) const { return to(dtype); }
   Tensor to(Device device, CopyOptions options, Dtype dtype = {}) const {
     const detail::NonBlocking scope(options.non_blocking);
     return to(device, dtype);
   }
   // Values of a cpu tensor in memory of the host that copies to and from the device reach by
   // themselves; itself where it lies there, or where the device has no such memory.
+  // Differentiable.
   Tensor pin_memory(Device device = Device::best()) const {
     tn_tensor* t = nullptr;
     check(detail::api.tensor->pin(checked(), device.value, &t));
-    return take(t);
+    const Tensor pinned = take(t);
+    return requires_grad() && !pinned.is_same(*this) ? pinned.copy_(*this) : pinned;
   }
   bool is_pinned() const { return detail::api.tensor->is_pinned(checked()) != 0; }
   // Copies values of `src` here; sizes broadcast, devices and dtypes may differ. Differentiable.
@@ -341,7 +353,8 @@ class Tensor : public detail::TensorMethods {
   Tensor contiguous(TextRef memory_format) const;
   using TensorMethods::max, TensorMethods::min, TensorMethods::scatter, TensorMethods::scatter_,
       TensorMethods::slice, TensorMethods::hsplit, TensorMethods::vsplit, TensorMethods::dsplit,
-      TensorMethods::tensor_split;
+      TensorMethods::tensor_split, TensorMethods::sum, TensorMethods::mean, TensorMethods::var,
+      TensorMethods::std;
   Tensor max() const;  // of all elements
   Tensor min() const;
   Tensor where(Operand condition, Operand other) const;  // itself where the condition is not 0
@@ -371,16 +384,57 @@ class Tensor : public detail::TensorMethods {
   const Tensor& addmm_(const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) const;
   const Tensor& baddbmm_(const Tensor& a, const Tensor& b, Float beta = 1.0,
                          Float alpha = 1.0) const;
-  // Of a matrix.
-  const Tensor& fill_diagonal_(Number value) const;
-  // Whole numbers from `low` to `high` - 1, each as likely as the others.
+  const Tensor& float_power_(Operand y) const;  // of float64
+  // Of a matrix, or of several dimensions of one size. wrap: a matrix of more rows than columns has
+  // its diagonal again below each, a row apart.
+  const Tensor& fill_diagonal_(Number value, Bool wrap = false) const;
+  // Whole numbers from `low` to `high` - 1, each as likely as the others, as randint draws them,
+  // whose name errors have.
   const Tensor& random_(Int low, Int high) const;
   const Tensor& random_(Int high) const;
   Tensor T() const;   // t(), of a matrix
   Tensor mT() const;  // the last two dimensions swapped
   Tensor adjoint() const { return mT(); }
-  Tensor clip(Operand min, Operand max) const;  // clamp
+  Tensor clip(Operand min) const;  // clamp
+  Tensor clip(Operand min, Operand max) const;
+  template <std::same_as<ClampOptions> O = ClampOptions>
+  Tensor clip(const O& options) const {
+    return clamp(options);
+  }
+  const Tensor& clip_(Operand min) const;
   const Tensor& clip_(Operand min, Operand max) const;
+  template <std::same_as<ClampOptions> O = ClampOptions>
+  const Tensor& clip_(const O& options) const {
+    return clamp_(options), *this;
+  }
+  // In this dtype, of all elements.
+  template <std::same_as<Dtype> D>
+  Tensor sum(D dtype) const {
+    return sum(Ints(), false, dtype);
+  }
+  template <std::same_as<Dtype> D>
+  Tensor mean(D dtype) const {
+    return mean(Ints(), false, dtype);
+  }
+  // A bool in the place of the correction is PyTorch's `unbiased`: true is 1, false is 0.
+  template <std::same_as<bool> B>
+  Tensor var(B unbiased) const {
+    return var(Ints(), double(unbiased));
+  }
+  template <std::same_as<bool> B>
+  Tensor var(Ints dim, B unbiased, Bool keepdim = false) const {
+    return var(dim, double(unbiased), keepdim);
+  }
+  template <std::same_as<bool> B>
+  Tensor std(B unbiased) const {
+    return std(Ints(), double(unbiased));
+  }
+  template <std::same_as<bool> B>
+  Tensor std(Ints dim, B unbiased, Bool keepdim = false) const {
+    return std(dim, double(unbiased), keepdim);
+  }
+  Tensor argwhere() const;  // nonzero
+  bool is_nonzero() const;  // of its one element; waits for the device
   Tensor half() const { return to(float16); }
   Tensor moveaxis(Ints source, Ints destination) const;  // movedim
   Tensor swapaxes(Int axis0, Int axis1) const;
@@ -467,6 +521,8 @@ class Tensor : public detail::TensorMethods {
   const Tensor& operator&=(Operand y) const;
   const Tensor& operator|=(Operand y) const;
   const Tensor& operator^=(Operand y) const;
+  const Tensor& operator<<=(Operand y) const;
+  const Tensor& operator>>=(Operand y) const;
 
   // As PyTorch prints it. (print.hpp)
   std::string to_string() const;
@@ -524,6 +580,52 @@ class Tensor : public detail::TensorMethods {
   tn_tensor* held_ = nullptr;
 };
 static_assert(sizeof(Tensor) == sizeof(tn_tensor*), "lists of Tensor are lists of tn_tensor*");
+
+namespace detail {
+// One tensor or several, or none given, which is not an empty list.
+class ChosenInputs {
+ public:
+  ChosenInputs() = default;
+  ChosenInputs(std::initializer_list<Tensor> list) : list_(list), is_given_(true) {}
+  ChosenInputs(std::vector<Tensor> list) : list_(std::move(list)), is_given_(true) {}
+  ChosenInputs(const Tensor& one) : list_{one}, is_given_(true) {}
+  bool is_given() const { return is_given_; }
+  const std::vector<Tensor>& list() const { return list_; }
+
+ private:
+  std::vector<Tensor> list_;
+  bool is_given_ = false;
+};
+// Of n outputs into chosen inputs: flags as of the host's backward.
+inline void backward_into(tn_tensor* const* outputs, tn_tensor* const* grads, size_t n,
+                          const std::vector<Tensor>& inputs, uint32_t flags) {
+  static_assert(sizeof(Tensor) == sizeof(tn_tensor*));
+  std::vector<tn_tensor*> none(inputs.size());
+  check(api.autograd->gradients(
+      outputs, grads, uint32_t(n), reinterpret_cast<tn_tensor* const*>(inputs.data()),
+      uint32_t(inputs.size()), flags | TN_BACKWARD_ACCUMULATE, none.data()));
+}
+}  // namespace detail
+
+// Of Tensor::backward, by name; autograd.hpp has more.
+struct BackwardOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool retain_graph = false;  // to go through the graph again; create_graph implies it
+  bool create_graph = false;  // the gradients have gradients
+  // Only these get their gradients; those that are no leaves keep them from then on (retain_grad).
+  // An Error where one needs none, or where the list that is given is empty. None: all leaves.
+  detail::ChosenInputs inputs = {};
+};
+inline void Tensor::backward(const Tensor& grad, std::optional<bool> retain_graph,
+                             bool create_graph, const std::vector<Tensor>& inputs) const {
+  const uint32_t flags = (retain_graph.value_or(false) ? TN_BACKWARD_RETAIN_GRAPH : 0) |
+                         (create_graph ? TN_BACKWARD_CREATE_GRAPH : 0);
+  detail::backward_into(&held_, &grad.held_, 1, inputs, flags);
+}
+inline void Tensor::backward(const Tensor& grad, const BackwardOptions& options) const {
+  if (!options.inputs.is_given()) return backward(grad, options.retain_graph, options.create_graph);
+  backward(grad, options.retain_graph, options.create_graph, options.inputs.list());
+}
 
 namespace detail {
 inline const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }

@@ -25,6 +25,7 @@
 #include "tenon/tensorboard/histogram.hpp"
 #include "tenon/tensorboard/hparams.hpp"
 #include "tenon/tensorboard/picture.hpp"
+#include "tenon/tensorboard/pr_curve.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
@@ -38,7 +39,7 @@ class SummaryWriter {
   // Makes the folder, and a file in it whose name no other writer has. What the folder's older
   // files have of steps from `purge_step` on is hidden: for a training that goes on from there.
   explicit SummaryWriter(const std::string& log_dir, int64_t purge_step = -1)
-      : log_dir_(log_dir), purge_step_(purge_step), file_(log_dir, purge_step) {}
+      : log_dir_(expect_folder(log_dir)), purge_step_(purge_step), file_(log_dir, purge_step) {}
 
   // Stored as float32, as TensorBoard does.
   void add_scalar(std::string_view tag, double value, int64_t step = 0) {
@@ -47,6 +48,12 @@ class SummaryWriter {
   }
   // Of one element, which is waited for.
   void add_scalar(std::string_view tag, const Tensor& value, int64_t step = 0) {
+    expect_ready("add_scalar", tag);
+    if (!value.defined() || value.numel() != 1) {
+      fail(detail::joined({"add_scalar: '", messages::printable(tag), "' is ",
+                           value.defined() ? data::detail::shown(value) : "None",
+                           ", expected a tensor of one element"}));
+    }
     add_scalar(tag, value.item<double>(), step);
   }
   // Curves in one chart: add_scalars("loss", {{"train", a}, {"test", b}}, step). As in PyTorch,
@@ -82,6 +89,13 @@ class SummaryWriter {
   void add_images(std::string_view tag, const Tensor& images, int64_t step = 0,
                   std::string_view dataformats = "NCHW") {
     add_picture("add_images", tag, images, step, dataformats);
+  }
+  // How precision and recall go with the threshold from which a prediction, from 0 to 1, counts as true.
+  // Labels are 0 or 1, of any dtype, one for each prediction; weights, if there are any, too.
+  void add_pr_curve(std::string_view tag, const Tensor& labels, const Tensor& predictions,
+                    int64_t step = 0, const PrCurveOptions& options = {}) {
+    expect_ready("add_pr_curve", tag);
+    file_.add(tag, detail::pr_curve_summary(tag, labels, predictions, options), step);
   }
   // Shown as Markdown. Its tag has "/text_summary" at its end, as PyTorch's.
   void add_text(std::string_view tag, std::string_view text, int64_t step = 0) {
@@ -128,6 +142,10 @@ class SummaryWriter {
   const std::string& get_logdir() const { return log_dir_; }
 
  private:
+  static const std::string& expect_folder(const std::string& log_dir) {
+    if (log_dir.empty()) fail("SummaryWriter: log_dir is empty, expected a folder");
+    return log_dir;
+  }
   static detail::ProtoMessage number(double value) {
     return detail::ProtoMessage().number(2, float(value));
   }

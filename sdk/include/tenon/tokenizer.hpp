@@ -123,6 +123,11 @@ class Tokenizer {
     return detail::with_zeros(object_.invoke<std::string>("decode", ids, skip_special_tokens));
   }
 
+  // What encode_batch fills up with where nothing else is given; none where the file has no such token.
+  std::optional<int64_t> pad_id() const {
+    const int64_t id = numbers("padding", int64_t{0})[1];
+    return id < 0 ? std::nullopt : std::optional(id);
+  }
   int64_t vocab_size(bool with_added_tokens = true) const {
     return object_.invoke<int64_t>("vocab_size", with_added_tokens);
   }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tenon/lists.hpp"
+#include "tenon/object.hpp"
 #include "tenon/ops.hpp"
 #include "tenon/ops/methods.hpp"
 
@@ -47,6 +48,32 @@ inline Tensor triplet_margin_with_distance_loss(
   const Tensor loss = clamp_min(near - far + options.margin, 0.0);
   return reduction == "mean" ? mean(loss) : reduction == "sum" ? sum(loss) : loss;
 }
+
+namespace nn {
+
+struct TripletMarginWithDistanceLossOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  DistanceFunction distance_function = {};
+  double margin = 1.0;
+  bool swap = false;
+  std::string reduction = "mean";
+};
+// The same as a layer: loss(anchor, positive, negative). A copy has the same function.
+inline Object TripletMarginWithDistanceLoss(
+    const TripletMarginWithDistanceLossOptions& options = {}) {
+  const Object object = Object::empty("TripletMarginWithDistanceLoss");
+  object.method(
+      "forward(Tensor anchor, Tensor positive, Tensor negative) -> Tensor",
+      [options](const Tensor& anchor, const Tensor& positive, const Tensor& negative) {
+        return triplet_margin_with_distance_loss(
+            anchor, positive, negative, options.distance_function,
+            {.margin = options.margin, .swap = options.swap, .reduction = options.reduction});
+      });
+  object.method("clone() -> object", [options] { return TripletMarginWithDistanceLoss(options); });
+  return object;
+}
+
+}  // namespace nn
 
 }  // namespace v0
 }  // namespace tenon

@@ -25,7 +25,9 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace data {
 
-// N tensors of any device and layout, with as many items each along dimension 0.
+// N tensors of any device and layout, with as many items each along dimension 0. Batches are on the
+// cpu; gradients flow back from them to tensors that require them, but not from those of workers, which
+// are refused.
 // for (auto [a, b, c] : DataLoader(TensorDataset(a, b, c), ...)).
 template <size_t N>
 class TensorDataset {
@@ -43,7 +45,7 @@ class TensorDataset {
                                     std::to_string(tensors_[i].size(0)), " items, the first has ",
                                     std::to_string(tensors_[0].size(0))}));
       }
-      tensors_[i] = detail::on_host(tensors_[i]);
+      tensors_[i] = detail::kept(tensors_[i]);
     }
   }
 
@@ -51,13 +53,14 @@ class TensorDataset {
   // One item, without the dimension of items.
   std::array<Tensor, N> get(int64_t index) const {
     std::array<Tensor, N> item;
-    for (size_t i = 0; i < N; ++i) item[i] = detail::single_of(detail::rows(tensors_[i], {index}));
+    for (size_t i = 0; i < N; ++i)
+      item[i] = detail::single_of(detail::rows("TensorDataset", tensors_[i], {index}));
     return item;
   }
   std::array<Tensor, N> operator[](int64_t index) const { return get(index); }
   std::array<Tensor, N> get_batch(const std::vector<int64_t>& indices) const {
     std::array<Tensor, N> batch;
-    for (size_t i = 0; i < N; ++i) batch[i] = detail::rows(tensors_[i], indices);
+    for (size_t i = 0; i < N; ++i) batch[i] = detail::rows("TensorDataset", tensors_[i], indices);
     return batch;
   }
 
@@ -80,12 +83,6 @@ class Wrapper {
  protected:
   std::shared_ptr<const D> base_;
 };
-
-inline void expect_index(const char* what, int64_t index, int64_t size) {
-  if (index >= 0 && index < size) return;
-  fail(tenon::detail::joined(
-      {what, ": index ", std::to_string(index), " of ", std::to_string(size), " items"}));
-}
 
 }  // namespace detail
 

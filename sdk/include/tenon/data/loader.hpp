@@ -162,6 +162,7 @@ struct Pass {
     try {
       Batch batch = gathered(indices, first, cancelled, at);
       at = -1;
+      expect_leaves(batch, options.num_workers);
       if (options.device) {
         each_tensor(batch, [&](Tensor& t) { t = t.to(*options.device); });
       }
@@ -279,7 +280,7 @@ class DataLoader {
     using iterator_category = std::input_iterator_tag;
     using value_type = Batch;
     using difference_type = std::ptrdiff_t;
-    using pointer = void;
+    using pointer = value_type*;
     using reference = value_type&;
 
     iterator() = default;
@@ -291,9 +292,12 @@ class DataLoader {
       if (!loader_ || !loader_->current_) fail("DataLoader: no batch is here: the pass has ended");
       return *loader_->current_;
     }
+    value_type* operator->() const { return &**this; }
     iterator& operator++() {
       expect_own_pass();
-      if (loader_) batch_ = loader_->advance(batch_);
+      if (!loader_ || batch_ == loader_->size())
+        fail("DataLoader: ++ of an iterator behind the last batch: the pass has ended");
+      batch_ = loader_->advance(batch_);
       return *this;
     }
     void operator++(int) { ++*this; }

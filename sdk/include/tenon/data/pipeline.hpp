@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/autograd.hpp"
 #include "tenon/data/threads.hpp"
 #include "tenon/work_scope.hpp"
 
@@ -49,6 +50,7 @@ class Pipeline {
       Lock lock(mutex_);
       started_ = next_ = first;
       end_ = end;
+      records_ = grad_enabled();
       stop_ = false;
       work_.notify_all();
     }
@@ -111,12 +113,14 @@ class Pipeline {
       });
       if (stop_) return;
       const int64_t number = started_++;
+      const bool records = records_;
       ++busy_;
       std::optional<Batch> batch;
       std::exception_ptr error;
       lock.without([&] {
         try {
           const tenon::detail::WorkScope scope("DataLoader batch");
+          const SetGradEnabled mode(records);
           batch.emplace(maker_->make(number, cancelled_));
         } catch (...) {
           error = std::current_exception();
@@ -167,6 +171,7 @@ class Pipeline {
   std::exception_ptr failed_;  // of the batch that failed first
   int64_t started_ = 0, next_ = 0, end_ = 0, busy_ = 0;
   bool stop_ = false;
+  bool records_ = true;  // gradients, as the thread did that began the pass
 
   std::vector<std::unique_ptr<Thread>> workers_;  // the last: they end before all else goes
 };

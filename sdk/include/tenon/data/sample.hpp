@@ -71,6 +71,12 @@ inline std::pair<std::string, tn_code> words_of(const std::exception_ptr& thrown
                     std::move(thrown));
 }
 
+inline void expect_index(const char* what, int64_t index, int64_t size) {
+  if (index >= 0 && index < size) return;
+  fail(tenon::detail::joined(
+      {what, ": index ", std::to_string(index), " of ", std::to_string(size), " items"}));
+}
+
 // The only item of a batch, without the dimension of items.
 inline Tensor single_of(const Tensor& batch) {
   const auto sizes = batch.sizes();
@@ -79,6 +85,7 @@ inline Tensor single_of(const Tensor& batch) {
                                 tenon::detail::sizes_text(sizes),
                                 ", expected 1 as the first of them"}));
   }
+  if (has_history(batch)) return select(batch, 0, 0);
   Tensor item = Tensor::empty(Ints(sizes.data() + 1, sizes.size() - 1), batch.dtype());
   void* to = nullptr;
   check(tenon::detail::api.tensor->mutable_data(item.get(), &to));

@@ -37,13 +37,38 @@ inline void expect_items(const char* what, size_t listed, int64_t items) {
                std::to_string(items), " items"}));
 }
 
+inline void expect_some_items(int64_t items, int64_t samples) {
+  if (items > 0 || samples == 0) return;
+  fail(joined({"RandomSampler: num_samples is ", std::to_string(samples),
+               ", and the dataset has no items"}));
+}
+
 struct Replaced : Sampler {
   int64_t n;
   explicit Replaced(int64_t samples) : n(samples) {}
   int64_t size(int64_t) const override { return n; }
   std::vector<int64_t> order(int64_t items, Random random) const override {
-    std::vector<int64_t> list(items == 0 ? 0 : static_cast<size_t>(n));
+    expect_some_items(items, n);
+    std::vector<int64_t> list(static_cast<size_t>(n));
     for (int64_t& index : list) index = random.below(items);
+    return list;
+  }
+};
+
+// Whole rounds of all items, each in an order of its own, and the beginning of one more.
+struct Rounds : Sampler {
+  int64_t n;
+  explicit Rounds(int64_t samples) : n(samples) {}
+  int64_t size(int64_t) const override { return n; }
+  std::vector<int64_t> order(int64_t items, Random random) const override {
+    expect_some_items(items, n);
+    std::vector<int64_t> list;
+    while (int64_t(list.size()) < n) {
+      std::vector<int64_t> round = first_integers(items);
+      random.shuffle(round);
+      const int64_t used = std::min(items, n - int64_t(list.size()));
+      list.insert(list.end(), round.begin(), round.begin() + used);
+    }
     return list;
   }
 };
@@ -222,13 +247,20 @@ struct Distributed : Sampler {
 
 }  // namespace detail
 
-// `num_samples` items, each drawn from all.
-inline SamplerPtr RandomSampler(int64_t num_samples) {
-  if (num_samples < 0) {
-    fail(detail::joined(
-        {"RandomSampler: num_samples is ", std::to_string(num_samples), ", expected at least 0"}));
+struct RandomSamplerOptions {
+  [[no_unique_address]] tenon::detail::ByName by_name = tenon::detail::ByName();
+  bool replacement = false;  // each item is drawn from all of them, so that some come twice
+};
+// `num_samples` items in random order. No item comes twice, but where there are fewer items than
+// samples: then no item comes a second time before each has come once, and so on.
+inline SamplerPtr RandomSampler(int64_t num_samples, const RandomSamplerOptions& options = {}) {
+  constexpr int64_t kMost = int64_t(1) << 31;  // 16 GB of indices, which a pass makes at once
+  if (num_samples < 0 || num_samples > kMost) {
+    fail(detail::joined({"RandomSampler: num_samples is ", std::to_string(num_samples),
+                         ", expected 0 to ", std::to_string(kMost)}));
   }
-  return std::make_shared<detail::Replaced>(num_samples);
+  if (options.replacement) return std::make_shared<detail::Replaced>(num_samples);
+  return std::make_shared<detail::Rounds>(num_samples);
 }
 // These items in random order.
 inline SamplerPtr SubsetRandomSampler(std::vector<int64_t> indices) {

@@ -166,6 +166,7 @@ class StreamPass {
       }
       at = -1;
       Batch batch = collate_(samples);
+      expect_leaves(*batch, options_.num_workers);
       if (options_.device) {
         each_tensor(*batch, [&](Tensor& t) { t = t.to(*options_.device); });
       }
@@ -368,20 +369,24 @@ class StreamLoader {
     using iterator_category = std::input_iterator_tag;
     using value_type = Batch;
     using difference_type = std::ptrdiff_t;
-    using pointer = void;
-    using reference = value_type;
+    using pointer = value_type*;
+    using reference = value_type&;
 
     iterator() = default;
     explicit iterator(StreamLoader* loader) : loader_(loader), pass_(loader->n_begun_) {}
-    value_type operator*() const {
+    // The loader's, until the next one is asked for.
+    value_type& operator*() const {
       expect_own_pass();
       if (!loader_ || !loader_->current_)
         fail("StreamLoader: no batch is here: the pass has ended");
       return *loader_->current_;
     }
+    value_type* operator->() const { return &**this; }
     iterator& operator++() {
       expect_own_pass();
-      if (loader_) loader_->advance();
+      if (!loader_ || loader_->has_ended_)
+        fail("StreamLoader: ++ of an iterator behind the last batch: the pass has ended");
+      loader_->advance();
       return *this;
     }
     void operator++(int) { ++*this; }

@@ -23,6 +23,9 @@ class VonMises : public Distribution {
     set_shapes(loc_.sizes());
   }
   const char* name() const override { return "VonMises"; }
+  VonMises expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &VonMises::loc_, &VonMises::concentration_);
+  }
   const Tensor& loc() const { return loc_; }
   const Tensor& concentration() const { return concentration_; }
   Tensor mean() const override { return loc_; }

@@ -58,6 +58,12 @@ class ComposeTransform {
     std::apply([&](const auto&... each) { (step(each), ...); }, parts_);
     return total;
   }
+  Tensor sign() const {
+    Tensor product = ones({});
+    std::apply([&](const auto&... each) { ((product = product * detail::sign_of(each)), ...); },
+               parts_);
+    return product;
+  }
   bool operator==(const ComposeTransform& other) const { return parts_ == other.parts_; }
 
  private:
@@ -100,6 +106,7 @@ class InverseTransform {
   Tensor log_abs_det_jacobian(const Tensor& x, const Tensor& y) const {
     return -transform_.log_abs_det_jacobian(y, x);
   }
+  auto sign() const { return detail::sign_of(transform_); }
   bool operator==(const InverseTransform&) const = default;
 
  private:
@@ -137,6 +144,7 @@ class IndependentTransform {
   Tensor log_abs_det_jacobian(const Tensor& x, const Tensor& y) const {
     return detail::sum_last(base_.log_abs_det_jacobian(x, y), dims_);
   }
+  auto sign() const { return detail::sign_of(base_); }
   bool operator==(const IndependentTransform&) const = default;
 
  private:

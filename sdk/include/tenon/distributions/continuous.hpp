@@ -19,6 +19,9 @@ class Normal : public Distribution {
  public:
   Normal(Operand loc, Operand scale) : Normal("Normal", loc, scale) {}
   const char* name() const override { return "Normal"; }
+  Normal expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Normal::loc_, &Normal::scale_);
+  }
   const Tensor& loc() const { return loc_; }
   const Tensor& scale() const { return scale_; }
   Tensor mean() const override { return loc_; }
@@ -67,6 +70,9 @@ class Uniform : public Distribution {
     set_shapes(low_.sizes());
   }
   const char* name() const override { return "Uniform"; }
+  Uniform expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Uniform::low_, &Uniform::high_);
+  }
   const Tensor& low() const { return low_; }
   const Tensor& high() const { return high_; }
   Tensor mean() const override { return (low_ + high_) * 0.5; }
@@ -100,6 +106,9 @@ class Exponential : public Distribution {
     set_shapes(rate_.sizes());
   }
   const char* name() const override { return "Exponential"; }
+  Exponential expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Exponential::rate_);
+  }
   const Tensor& rate() const { return rate_; }
   Tensor mean() const override { return reciprocal(rate_); }
   Tensor mode() const override { return zeros_like(rate_.detach()); }

@@ -35,6 +35,10 @@ class ContinuousBernoulli : public Distribution {
     set_shapes(logits_.sizes());
   }
   const char* name() const override { return "ContinuousBernoulli"; }
+  ContinuousBernoulli expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &ContinuousBernoulli::probs_,
+                    &ContinuousBernoulli::logits_);
+  }
   const Tensor& probs() const { return probs_; }
   const Tensor& logits() const { return logits_; }
   // 1 / (2 tanh(x / 2)) + 1 / 2 - 1 / x of the logits x.
@@ -63,14 +67,29 @@ class ContinuousBernoulli : public Distribution {
     return -mean() * logits_ - log_sigmoid(-logits_) - log_factor();
   }
   Tensor rsample(Ints sample_shape = {}) const override {
-    const Tensor u = rand(extended(sample_shape), logits_.dtype(), logits_.device());
+    return icdf(rand(extended(sample_shape), logits_.dtype(), logits_.device()));
+  }
+  // (exp(x v) - 1) / (exp(x) - 1) of the logits x at v.
+  Tensor cdf(const Tensor& value) const {
+    const auto [near, away] = apart_from_zero(0.02);
+    const Tensor v = clamp(value, 0, 1), x = -abs(away);
+    // Of negative x; of positive ones 1 less that of -x at 1 - v.
+    const Tensor positive = away > 0;
+    const Tensor below = expm1(x * where(positive, 1 - v, v)) / expm1(x);
+    const Tensor far = where(positive, 1 - below, below);
+    const Tensor w = v * (1 - v), s = logits_;
+    const Tensor series = v + w * s * (-0.5 + s * ((1 - 2 * v) / 12 + s * w / 24));
+    return where(near, series, far);
+  }
+  Tensor icdf(const Tensor& p) const {
     // log(1 + u (exp(x) - 1)) / x of negative x; 1 less that of -x for positive ones.
     const auto [near, away] = apart_from_zero(0.02);
     const Tensor x = -abs(away);
+    const Tensor u = where(away > 0, 1 - p, p);
     const Tensor below = log1p(u * expm1(x)) / x;
     const Tensor far = where(away > 0, 1 - below, below);
-    const Tensor v = u * (1 - u), s = logits_;
-    const Tensor series = u + v * s * (0.5 + s * ((1 - 2 * u) / 6 + s * (1 - 6 * v) / 24));
+    const Tensor v = p * (1 - p), s = logits_;
+    const Tensor series = p + v * s * (0.5 + s * ((1 - 2 * p) / 6 + s * (1 - 6 * v) / 24));
     return clamp(where(near, series, far), 0, 1);
   }
   // The logarithm of the factor, x / tanh(x / 2) of the logits x.

@@ -47,6 +47,7 @@ class Poisson : public Distribution {
     set_shapes(rate_.sizes());
   }
   const char* name() const override { return "Poisson"; }
+  Poisson expand(Ints batch_shape) const { return expanded(*this, batch_shape, &Poisson::rate_); }
   const Tensor& rate() const { return rate_; }
   Tensor mean() const override { return rate_; }
   Tensor mode() const override { return floor(rate_); }
@@ -95,6 +96,10 @@ class Binomial : public Distribution {
     set_shapes(logits_.sizes());
   }
   const char* name() const override { return "Binomial"; }
+  Binomial expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Binomial::total_count_, &Binomial::probs_,
+                    &Binomial::logits_);
+  }
   const Tensor& total_count() const { return total_count_; }
   const Tensor& probs() const { return probs_; }
   const Tensor& logits() const { return logits_; }
@@ -164,6 +169,9 @@ class Geometric : public Distribution {
     set_shapes(logits_.sizes());
   }
   const char* name() const override { return "Geometric"; }
+  Geometric expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Geometric::probs_, &Geometric::logits_);
+  }
   const Tensor& probs() const { return probs_; }
   const Tensor& logits() const { return logits_; }
   Tensor mean() const override { return reciprocal(probs_) - 1; }
@@ -219,6 +227,10 @@ class NegativeBinomial : public Distribution {
     set_shapes(logits_.sizes());
   }
   const char* name() const override { return "NegativeBinomial"; }
+  NegativeBinomial expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &NegativeBinomial::total_count_, &NegativeBinomial::probs_,
+                    &NegativeBinomial::logits_);
+  }
   const Tensor& total_count() const { return total_count_; }
   const Tensor& probs() const { return probs_; }
   const Tensor& logits() const { return logits_; }
@@ -268,6 +280,9 @@ class Multinomial : public Distribution {
     expect_count();
   }
   const char* name() const override { return "Multinomial"; }
+  Multinomial expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Multinomial::classes_);
+  }
   int64_t total_count() const { return total_count_; }
   // Of each class: their sum is 1, and the logarithms of these.
   const Tensor& probs() const { return classes_.probs(); }

@@ -53,6 +53,9 @@ class Bernoulli : public Distribution {
     set_shapes(logits_.sizes());
   }
   const char* name() const override { return "Bernoulli"; }
+  Bernoulli expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Bernoulli::probs_, &Bernoulli::logits_);
+  }
   const Tensor& probs() const { return probs_; }
   const Tensor& logits() const { return logits_; }
   Tensor mean() const override { return probs_; }
@@ -96,6 +99,9 @@ class Categorical : public Distribution {
       : Categorical(detail::tensor_of(options.probs)) {}
   explicit Categorical(const LogitsOptions& options) : Categorical("Categorical", options) {}
   const char* name() const override { return "Categorical"; }
+  Categorical expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Categorical::probs_, &Categorical::logits_);
+  }
   // Of each class: their sum is 1, and the logarithms of these.
   const Tensor& probs() const { return probs_; }
   const Tensor& logits() const { return logits_; }
@@ -120,9 +126,9 @@ class Categorical : public Distribution {
   }
   Tensor sample(Ints sample_shape = {}) const override {
     const NoGrad guard;
+    const detail::Sizes sizes = extended(sample_shape);
     int64_t draws = 1;
     for (const int64_t size : sample_shape) draws *= size;
-    const detail::Sizes sizes = extended(sample_shape);
     if (draws == 0) return zeros(sizes, int64, probs_.device());
     const Tensor rows = probs_.detach().reshape({-1, probs_.size(-1)});
     return multinomial(rows, draws, /*replacement=*/true).t().reshape(sizes);
@@ -140,7 +146,7 @@ class Categorical : public Distribution {
     expect_classes(owner, "probs", probs);
     detail::expect_all(owner, "probs", probs, detail::kNonnegative);
     const Tensor sums = sum(probs, {-1}, /*keepdim=*/true);
-    detail::expect_all(owner, "the sum of probs", sums, detail::kPositive);
+    expect_sums(owner, sums);
     probs_ = probs / sums;
     const double eps = detail::epsilon(probs_.dtype());
     logits_ = log(clamp(probs_, eps, 1 - eps));
@@ -148,9 +154,27 @@ class Categorical : public Distribution {
   Categorical(const char* owner, const LogitsOptions& options) {
     const Tensor logits = detail::tensor_of(options.logits);
     expect_classes(owner, "logits", logits);
-    detail::expect_all(owner, "logits", logits, detail::kReal);
     logits_ = log_softmax(logits, -1);
+    expect_normalized(owner, logits);
     probs_ = exp(logits_);
+  }
+  static void expect_sums(const char* owner, const Tensor& sums) {
+    if (!detail::looks_at_tensors()) return;
+    const NoGrad guard;
+    const Tensor finite = sums < INFINITY;
+    if (all(logical_and(sums > 0, finite)).item<bool>()) return;
+    detail::expect_all(owner, "the sum of probs", sums, detail::kPositive);
+    detail::expect_all(owner, "the sum of probs", sums, finite, "a finite number");
+  }
+  // Logits that are NaN, all of them -infinity, or one of them infinity, are no probabilities.
+  void expect_normalized(const char* owner, const Tensor& logits) const {
+    if (!detail::looks_at_tensors()) return;
+    const NoGrad guard;
+    if (all(logits_ == logits_).item<bool>()) return;
+    detail::expect_all(owner, "logits", logits, detail::kReal);
+    const Tensor most = amax(logits, {-1}, /*keepdim=*/true);
+    detail::expect_all(owner, "the largest of the logits", most,
+                       logical_and(most > -INFINITY, most < INFINITY), "a finite number");
   }
   void expect_classes(const char* owner, const char* parameter, const Tensor& x) {
     detail::expect_floats(owner, parameter, x);
@@ -183,6 +207,9 @@ class OneHotCategorical : public Distribution {
     set_shapes(classes_.batch_shape(), classes_.probs().size(-1));
   }
   const char* name() const override { return "OneHotCategorical"; }
+  OneHotCategorical expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &OneHotCategorical::classes_);
+  }
   const Tensor& probs() const { return classes_.probs(); }
   const Tensor& logits() const { return classes_.logits(); }
   // Of the class, which is the place of the 1.
@@ -221,6 +248,11 @@ class OneHotCategoricalStraightThrough : public OneHotCategorical {
  public:
   using OneHotCategorical::OneHotCategorical;
   const char* name() const override { return "OneHotCategoricalStraightThrough"; }
+  OneHotCategoricalStraightThrough expand(Ints batch_shape) const {
+    OneHotCategoricalStraightThrough made = *this;
+    static_cast<OneHotCategorical&>(made) = OneHotCategorical::expand(batch_shape);
+    return made;
+  }
   Tensor rsample(Ints sample_shape = {}) const override {
     return sample(sample_shape) + (probs() - probs().detach());
   }

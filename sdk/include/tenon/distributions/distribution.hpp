@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -127,6 +128,19 @@ inline Sizes concatenated(Ints a, Ints b, Ints c = {}) {
   return sizes;
 }
 
+// Refuses what sizes of a batch do not expand to.
+inline void expect_expands(const char* owner, Ints from, Ints to) {
+  bool fits = from.size() <= to.size();
+  for (const int64_t size : to) fits = fits && size >= 0;
+  for (size_t i = 1; fits && i <= from.size(); ++i) {
+    const int64_t size = from[from.size() - i];
+    fits = size == 1 || size == to[to.size() - i];
+  }
+  if (fits) return;
+  fail(joined({owner, ": expand: batch_shape is ", sizes_text(to), ", expected sizes that ",
+               sizes_text(from), " expands to"}));
+}
+
 // The sum over the last `count` dimensions; x itself for none.
 inline Tensor sum_last(const Tensor& x, int64_t count) {
   Sizes dims;
@@ -236,7 +250,8 @@ inline void set_default_validate_args(bool on) { detail::validate_args = on; }
 
 // A batch of distributions: a draw of sample_shape is [sample_shape.., batch_shape..,
 // event_shape..], and log_prob and entropy give a number for each event. Objects hold tensors and
-// may be copied.
+// may be copied. Each class has `expand(batch_shape)`, which gives the same distribution with a larger
+// batch, to which its own broadcasts; parameters are views. Some have `cdf` and `icdf`.
 class Distribution {
  public:
   virtual ~Distribution() = default;
@@ -284,8 +299,32 @@ class Distribution {
     batch_shape_.assign(batch_shape.begin(), batch_shape.end());
     event_shape_.assign(event_shape.begin(), event_shape.end());
   }
+  // The distribution with these members, tensors whose first dimensions are the batch or that broadcast
+  // to it, and distributions of it, made larger. What each has beside the batch stays.
+  template <typename D, typename... Members>
+  static D expanded(D d, Ints batch_shape, Members... members) {
+    const detail::Sizes before(d.batch_shape_);
+    detail::expect_expands(d.name(), before, batch_shape);
+    const auto expand = [&](auto& member) {
+      if constexpr (!std::is_same_v<std::remove_reference_t<decltype(member)>, Tensor>) {
+        member = member.expand(batch_shape);
+      } else if (member.sizes().size() >= before.size()) {
+        const Ints sizes = member.sizes();
+        member = member.expand(detail::concatenated(
+            batch_shape, {sizes.data() + before.size(), sizes.size() - before.size()}));
+      }
+    };
+    (expand(d.*members), ...);
+    d.batch_shape_.assign(batch_shape.begin(), batch_shape.end());
+    return d;
+  }
   // Of a draw.
   detail::Sizes extended(Ints sample_shape) const {
+    for (const int64_t size : sample_shape) {
+      if (size >= 0) continue;
+      fail(detail::joined({name(), ": sample: sample_shape is ", detail::sizes_text(sample_shape),
+                           ", expected sizes of at least 0"}));
+    }
     return detail::concatenated(sample_shape, batch_shape_, event_shape_);
   }
   // The result of enumerate_support for the values [n, event_shape..].

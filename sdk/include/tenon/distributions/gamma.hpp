@@ -113,6 +113,9 @@ class Gamma : public Distribution {
     set_shapes(rate_.sizes());
   }
   const char* name() const override { return "Gamma"; }
+  Gamma expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Gamma::concentration_, &Gamma::rate_);
+  }
   const Tensor& concentration() const { return concentration_; }
   const Tensor& rate() const { return rate_; }
   Tensor mean() const override { return concentration_ / rate_; }
@@ -133,6 +136,10 @@ class Gamma : public Distribution {
         detail::LogStandardGamma::apply(concentration_.expand(extended(sample_shape)).contiguous());
     return clamp_min(exp(drawn) / rate_, detail::tiny(rate_.dtype()));
   }
+  // As in PyTorch it has a gradient of the value and of the rate alone.
+  Tensor cdf(const Tensor& value) const {
+    return igamma(concentration_.detach(), rate_ * clamp_min(value, 0));
+  }
 
  protected:
   Gamma() = default;
@@ -148,6 +155,9 @@ class Chi2 : public Gamma {
     set_shapes(df_.sizes());
   }
   const char* name() const override { return "Chi2"; }
+  Chi2 expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Chi2::df_, &Chi2::concentration_, &Chi2::rate_);
+  }
   const Tensor& df() const { return df_; }
 
  private:
@@ -165,6 +175,9 @@ class Beta : public Distribution {
     set_shapes(concentration1_.sizes());
   }
   const char* name() const override { return "Beta"; }
+  Beta expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Beta::concentration1_, &Beta::concentration0_);
+  }
   const Tensor& concentration1() const { return concentration1_; }
   const Tensor& concentration0() const { return concentration0_; }
   Tensor mean() const override { return concentration1_ / total(); }
@@ -216,6 +229,9 @@ class Dirichlet : public Distribution {
     set_shapes({sizes.data(), sizes.size() - 1}, concentration_.size(-1));
   }
   const char* name() const override { return "Dirichlet"; }
+  Dirichlet expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Dirichlet::concentration_);
+  }
   const Tensor& concentration() const { return concentration_; }
   Tensor mean() const override { return concentration_ / total(true); }
   // NaN where all concentrations are at most 1 and one is 1. Where all are below 1 the density is

@@ -22,6 +22,9 @@ class InverseGamma : public Distribution {
     set_shapes(rate_.sizes());
   }
   const char* name() const override { return "InverseGamma"; }
+  InverseGamma expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &InverseGamma::concentration_, &InverseGamma::rate_);
+  }
   const Tensor& concentration() const { return concentration_; }
   const Tensor& rate() const { return rate_; }
   // Quotients are finite where they are not taken, and so are their gradients.
@@ -49,6 +52,10 @@ class InverseGamma : public Distribution {
         detail::LogStandardGamma::apply(concentration_.expand(extended(sample_shape)).contiguous());
     return reciprocal(clamp_min(exp(drawn) / rate_, detail::tiny(rate_.dtype())));
   }
+  // As that of Gamma it has no gradient of the concentration.
+  Tensor cdf(const Tensor& value) const {
+    return igammac(concentration_.detach(), rate_ / clamp_min(value, 0));
+  }
 
  private:
   Tensor concentration_, rate_;
@@ -65,6 +72,9 @@ class FisherSnedecor : public Distribution {
     set_shapes(df1_.sizes());
   }
   const char* name() const override { return "FisherSnedecor"; }
+  FisherSnedecor expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &FisherSnedecor::df1_, &FisherSnedecor::df2_);
+  }
   const Tensor& df1() const { return df1_; }
   const Tensor& df2() const { return df2_; }
   Tensor mean() const override {

@@ -24,6 +24,17 @@ namespace distributions {
 
 namespace detail {
 
+// Refuses distributions whose batches do not broadcast, or whose events differ.
+inline void expect_pair(const Distribution& p, const Distribution& q) {
+  const std::string of_p = joined({"the batch of p, a ", p.name(), ","}),
+                    of_q = joined({"that of q, a ", q.name(), ","});
+  broadcast_sizes("kl_divergence", of_p.c_str(), p.batch_shape(), of_q.c_str(), q.batch_shape());
+  if (p.event_shape() == q.event_shape()) return;
+  fail(joined({"kl_divergence: the event of p, a ", p.name(), ", is ", sizes_text(p.event_shape()),
+               " and that of q, a ", q.name(), ", is ", sizes_text(q.event_shape()),
+               ", expected the same"}));
+}
+
 // Means of x, log(x) and log(1 - x).
 inline Tensor mean_log(const Gamma& p) { return digamma(p.concentration()) - log(p.rate()); }
 inline Tensor mean_log(const Exponential& p) { return -std::numbers::egamma - log(p.rate()); }
@@ -104,83 +115,105 @@ Tensor kl_of_events(const P& p, const Q& q) {
 }  // namespace detail
 
 inline Tensor kl_divergence(const Bernoulli& p, const Bernoulli& q) {
+  detail::expect_pair(p, q);
   return detail::kl_of_events(p, q);
 }
 // Infinite where q has fewer trials than p. Where it has more there is no closed form, and it is
 // refused if arguments are validated, else NaN.
 inline Tensor kl_divergence(const Binomial& p, const Binomial& q) {
+  detail::expect_pair(p, q);
   const Tensor &n = p.total_count(), &m = q.total_count();
   detail::expect_all("kl_divergence", "total_count of p", n, n >= m, "at least that of q");
   const Tensor equal = where(n == 0, 0, n * detail::kl_of_events(p, q));
   return detail::infinite_where(n > m, where(n == m, equal, NAN));
 }
 inline Tensor kl_divergence(const Geometric& p, const Geometric& q) {
+  detail::expect_pair(p, q);
   return -p.entropy() - detail::failures_log_prob(p.mean(), q.probs()) - log(q.probs());
 }
 inline Tensor kl_divergence(const Poisson& p, const Poisson& q) {
+  detail::expect_pair(p, q);
   return xlogy(p.rate(), p.rate()) - xlogy(p.rate(), q.rate()) - (p.rate() - q.rate());
 }
 inline Tensor kl_divergence(const Categorical& p, const Categorical& q) {
+  detail::expect_pair(p, q);
   Tensor each = p.probs() * (p.logits() - q.logits());
   each = detail::infinite_where(logical_and(q.probs() == 0, p.probs() > 0), each);
   return sum(where(p.probs() == 0, 0, each), {-1});
 }
 inline Tensor kl_divergence(const OneHotCategorical& p, const OneHotCategorical& q) {
+  detail::expect_pair(p, q);
   return kl_divergence(p.categorical(), q.categorical());
 }
 inline Tensor kl_divergence(const Normal& p, const Normal& q) {
+  detail::expect_pair(p, q);
   const Tensor ratio = square(p.scale() / q.scale());
   return 0.5 * (ratio + square((p.loc() - q.loc()) / q.scale()) - 1 - log(ratio));
 }
 // Gil, Alajaji & Linder, "Rényi divergence measures for commonly used univariate continuous
 // distributions", 2013.
 inline Tensor kl_divergence(const Laplace& p, const Laplace& q) {
+  detail::expect_pair(p, q);
   const Tensor ratio = p.scale() / q.scale(), off = abs(p.loc() - q.loc());
   return off / q.scale() + ratio * exp(-off / p.scale()) - log(ratio) - 1;
 }
 // Chyzak & Nielsen, arXiv:1905.10965.
 inline Tensor kl_divergence(const Cauchy& p, const Cauchy& q) {
+  detail::expect_pair(p, q);
   return log(square(p.scale() + q.scale()) + square(p.loc() - q.loc())) -
          log(4 * p.scale() * q.scale());
 }
-inline Tensor kl_divergence(const Gumbel& p, const Gumbel& q) { return detail::kl_to_gumbel(p, q); }
+inline Tensor kl_divergence(const Gumbel& p, const Gumbel& q) {
+  detail::expect_pair(p, q);
+  return detail::kl_to_gumbel(p, q);
+}
 // The halves of what is the same on both sides of 0.
 inline Tensor kl_divergence(const HalfNormal& p, const HalfNormal& q) {
+  detail::expect_pair(p, q);
   const Tensor ratio = square(p.scale() / q.scale());
   return 0.5 * (ratio - 1 - log(ratio));
 }
 inline Tensor kl_divergence(const HalfCauchy& p, const HalfCauchy& q) {
+  detail::expect_pair(p, q);
   return log(square(p.scale() + q.scale())) - log(4 * p.scale() * q.scale());
 }
 inline Tensor kl_divergence(const Uniform& p, const Uniform& q) {
+  detail::expect_pair(p, q);
   return detail::infinite_where(logical_or(q.low() > p.low(), q.high() < p.high()),
                                 log((q.high() - q.low()) / (p.high() - p.low())));
 }
 inline Tensor kl_divergence(const Exponential& p, const Exponential& q) {
+  detail::expect_pair(p, q);
   const Tensor ratio = q.rate() / p.rate();
   return ratio - log(ratio) - 1;
 }
 inline Tensor kl_divergence(const Gamma& p, const Gamma& q) {
+  detail::expect_pair(p, q);
   return -p.entropy() - detail::mean_log_prob(q, p.mean(), detail::mean_log(p));
 }
 inline Tensor kl_divergence(const InverseGamma& p, const InverseGamma& q) {
+  detail::expect_pair(p, q);
   const Gamma of_p(p.concentration(), p.rate()), of_q(q.concentration(), q.rate());
   return kl_divergence(of_p, of_q);
 }
 inline Tensor kl_divergence(const ContinuousBernoulli& p, const ContinuousBernoulli& q) {
+  detail::expect_pair(p, q);
   return -p.entropy() - detail::mean_log_prob(q, p.mean());
 }
 inline Tensor kl_divergence(const Beta& p, const Beta& q) {
+  detail::expect_pair(p, q);
   const Tensor a = p.concentration1(), b = p.concentration0();
   const Tensor da = a - q.concentration1(), db = b - q.concentration0();
   return q.log_factor() - p.log_factor() + da * digamma(a) + db * digamma(b) -
          (da + db) * digamma(a + b);
 }
 inline Tensor kl_divergence(const Pareto& p, const Pareto& q) {
+  detail::expect_pair(p, q);
   return detail::infinite_where(p.scale() < q.scale(),
                                 -p.entropy() - detail::mean_log_prob(q, detail::mean_log(p)));
 }
 inline Tensor kl_divergence(const Dirichlet& p, const Dirichlet& q) {
+  detail::expect_pair(p, q);
   const Tensor a = p.concentration();
   const Tensor mean_log = digamma(a) - digamma(sum(a, {-1}, /*keepdim=*/true));
   return q.log_factor() - p.log_factor() + sum((a - q.concentration()) * mean_log, {-1});

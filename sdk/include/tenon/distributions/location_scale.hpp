@@ -34,6 +34,9 @@ class Laplace : public Distribution {
     set_shapes(loc_.sizes());
   }
   const char* name() const override { return "Laplace"; }
+  Laplace expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Laplace::loc_, &Laplace::scale_);
+  }
   const Tensor& loc() const { return loc_; }
   const Tensor& scale() const { return scale_; }
   Tensor mean() const override { return loc_; }
@@ -75,6 +78,9 @@ class Cauchy : public Distribution {
     set_shapes(loc_.sizes());
   }
   const char* name() const override { return "Cauchy"; }
+  Cauchy expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Cauchy::loc_, &Cauchy::scale_);
+  }
   const Tensor& loc() const { return loc_; }
   const Tensor& scale() const { return scale_; }
   Tensor mean() const override { return full(batch_shape(), NAN, loc_.dtype(), loc_.device()); }
@@ -110,6 +116,9 @@ class Gumbel : public Distribution {
     set_shapes(loc_.sizes());
   }
   const char* name() const override { return "Gumbel"; }
+  Gumbel expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Gumbel::loc_, &Gumbel::scale_);
+  }
   const Tensor& loc() const { return loc_; }
   const Tensor& scale() const { return scale_; }
   Tensor mean() const override { return loc_ + std::numbers::egamma * scale_; }
@@ -143,6 +152,9 @@ class HalfNormal : public Distribution {
     set_shapes(scale_.sizes());
   }
   const char* name() const override { return "HalfNormal"; }
+  HalfNormal expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &HalfNormal::scale_);
+  }
   const Tensor& scale() const { return scale_; }
   Tensor mean() const override { return std::sqrt(2 / std::numbers::pi) * scale_; }
   Tensor mode() const override { return zeros_like(scale_.detach()); }
@@ -159,6 +171,10 @@ class HalfNormal : public Distribution {
   Tensor rsample(Ints sample_shape = {}) const override {
     return abs(randn(extended(sample_shape), scale_.dtype(), scale_.device())) * scale_;
   }
+  Tensor cdf(const Tensor& value) const {
+    return erf(clamp_min(value, 0) / (std::numbers::sqrt2 * scale_));
+  }
+  Tensor icdf(const Tensor& p) const { return std::numbers::sqrt2 * scale_ * erfinv(p); }
 
  private:
   Tensor scale_;
@@ -172,6 +188,9 @@ class HalfCauchy : public Distribution {
     set_shapes(scale_.sizes());
   }
   const char* name() const override { return "HalfCauchy"; }
+  HalfCauchy expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &HalfCauchy::scale_);
+  }
   const Tensor& scale() const { return scale_; }
   Tensor mean() const override {
     return full(batch_shape(), INFINITY, scale_.dtype(), scale_.device());
@@ -190,6 +209,10 @@ class HalfCauchy : public Distribution {
         detail::draw_cauchy(extended(sample_shape), scale_.dtype(), scale_.device());
     return abs(drawn) * scale_;
   }
+  Tensor cdf(const Tensor& value) const {
+    return 2 / std::numbers::pi * atan(clamp_min(value, 0) / scale_);
+  }
+  Tensor icdf(const Tensor& p) const { return scale_ * tan(0.5 * std::numbers::pi * p); }
 
  private:
   Tensor scale_;
@@ -207,6 +230,9 @@ class StudentT : public Distribution {
     set_shapes(df_.sizes());
   }
   const char* name() const override { return "StudentT"; }
+  StudentT expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &StudentT::df_, &StudentT::loc_, &StudentT::scale_);
+  }
   const Tensor& df() const { return df_; }
   const Tensor& loc() const { return loc_; }
   const Tensor& scale() const { return scale_; }

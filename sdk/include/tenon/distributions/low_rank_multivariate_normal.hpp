@@ -48,6 +48,10 @@ class LowRankMultivariateNormal : public Distribution {
         detail::cholesky(owner, "the capacitance", one + matmul(over_diag.mT(), cov_factor));
   }
   const char* name() const override { return "LowRankMultivariateNormal"; }
+  LowRankMultivariateNormal expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &LowRankMultivariateNormal::loc_,
+                    &LowRankMultivariateNormal::cov_factor_, &LowRankMultivariateNormal::cov_diag_);
+  }
   const Tensor& loc() const { return loc_; }
   const Tensor& cov_factor() const { return cov_factor_; }
   const Tensor& cov_diag() const { return cov_diag_; }

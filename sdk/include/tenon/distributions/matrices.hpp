@@ -48,6 +48,9 @@ class Wishart : public Distribution {
     scale_tril_ = given.factor().expand(detail::concatenated(batch, n, n));
   }
   const char* name() const override { return "Wishart"; }
+  Wishart expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Wishart::df_, &Wishart::scale_tril_);
+  }
   const Tensor& df() const { return df_; }
   const Tensor& scale_tril() const { return scale_tril_; }
   Tensor covariance_matrix() const { return matmul(scale_tril_, scale_tril_.mT()); }
@@ -115,6 +118,9 @@ class LKJCholesky : public Distribution {
     set_shapes(concentration_.sizes(), {dim_, dim_});
   }
   const char* name() const override { return "LKJCholesky"; }
+  LKJCholesky expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &LKJCholesky::concentration_);
+  }
   int64_t dim() const { return dim_; }
   const Tensor& concentration() const { return concentration_; }
   Tensor mean() const override {

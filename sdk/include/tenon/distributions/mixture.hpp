@@ -29,6 +29,12 @@ class Independent : public Distribution {
     set_shapes({all.data(), kept}, {all.data() + kept, all.size() - kept});
   }
   const char* name() const override { return "Independent"; }
+  Independent expand(Ints batch_shape) const {
+    detail::expect_expands(name(), this->batch_shape(), batch_shape);
+    const Ints event = event_shape();
+    return Independent(
+        base_.expand(detail::concatenated(batch_shape, {event.data(), size_t(dims_)})), dims_);
+  }
   const Base& base() const { return base_; }
   int64_t reinterpreted_batch_ndims() const { return dims_; }
   Tensor mean() const override { return base_.mean(); }
@@ -74,6 +80,19 @@ class MixtureSameFamily : public Distribution {
     set_shapes(of_batch, event);
   }
   const char* name() const override { return "MixtureSameFamily"; }
+  MixtureSameFamily expand(Ints batch_shape) const {
+    detail::expect_expands(name(), this->batch_shape(), batch_shape);
+    const detail::Sizes of_components =
+        detail::concatenated(batch_shape, mixture_.probs().size(-1));
+    return MixtureSameFamily(mixture_.expand(batch_shape), components_.expand(of_components));
+  }
+  // How likely a draw is at most `value`: of components of single numbers that have a cdf.
+  Tensor cdf(const Tensor& value) const {
+    if (!event_shape().empty())
+      fail(detail::joined({"MixtureSameFamily: cdf: an event of ", components_.name(), " is ",
+                           detail::sizes_text(event_shape()), ", expected single numbers"}));
+    return mixed(components_.cdf(value.unsqueeze(-1)));
+  }
   const Categorical& mixture_distribution() const { return mixture_; }
   const Components& component_distribution() const { return components_; }
   Tensor mean() const override { return mixed(components_.mean()); }

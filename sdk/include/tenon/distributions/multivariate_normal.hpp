@@ -30,6 +30,10 @@ class MultivariateNormal : public Distribution {
     scale_tril_ = given.factor().expand(detail::concatenated(batch, n, n));
   }
   const char* name() const override { return "MultivariateNormal"; }
+  MultivariateNormal expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &MultivariateNormal::loc_,
+                    &MultivariateNormal::scale_tril_);
+  }
   const Tensor& loc() const { return loc_; }
   const Tensor& scale_tril() const { return scale_tril_; }
   Tensor covariance_matrix() const { return matmul(scale_tril_, scale_tril_.mT()); }

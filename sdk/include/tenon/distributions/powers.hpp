@@ -22,6 +22,9 @@ class Pareto : public Distribution {
     set_shapes(scale_.sizes());
   }
   const char* name() const override { return "Pareto"; }
+  Pareto expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Pareto::scale_, &Pareto::alpha_);
+  }
   const Tensor& scale() const { return scale_; }
   const Tensor& alpha() const { return alpha_; }
   Tensor mean() const override {
@@ -44,6 +47,10 @@ class Pareto : public Distribution {
         detail::draw_exponential(extended(sample_shape), scale_.dtype(), scale_.device());
     return scale_ * exp(waited / alpha_);
   }
+  Tensor cdf(const Tensor& value) const {
+    return -expm1(alpha_ * log(scale_ / where(value < scale_, scale_, value)));
+  }
+  Tensor icdf(const Tensor& p) const { return scale_ * exp(-log1p(-p) / alpha_); }
 
  private:
   Tensor scale_, alpha_;
@@ -59,6 +66,9 @@ class Weibull : public Distribution {
     set_shapes(scale_.sizes());
   }
   const char* name() const override { return "Weibull"; }
+  Weibull expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Weibull::scale_, &Weibull::concentration_);
+  }
   const Tensor& scale() const { return scale_; }
   const Tensor& concentration() const { return concentration_; }
   Tensor mean() const override { return scale_ * exp(lgamma(1 + reciprocal(concentration_))); }
@@ -85,6 +95,12 @@ class Weibull : public Distribution {
         detail::draw_exponential(extended(sample_shape), scale_.dtype(), scale_.device());
     return scale_ * exp(log(waited) / concentration_);
   }
+  Tensor cdf(const Tensor& value) const {
+    return -expm1(-pow(clamp_min(value, 0) / scale_, concentration_));
+  }
+  Tensor icdf(const Tensor& p) const {
+    return scale_ * pow(0 - log1p(-p), reciprocal(concentration_));
+  }
 
  private:
   Tensor scale_, concentration_;
@@ -103,6 +119,10 @@ class Kumaraswamy : public Distribution {
     set_shapes(concentration1_.sizes());
   }
   const char* name() const override { return "Kumaraswamy"; }
+  Kumaraswamy expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &Kumaraswamy::concentration1_,
+                    &Kumaraswamy::concentration0_);
+  }
   const Tensor& concentration1() const { return concentration1_; }
   const Tensor& concentration0() const { return concentration0_; }
   Tensor mean() const override { return moment(1); }
@@ -130,6 +150,12 @@ class Kumaraswamy : public Distribution {
     const Tensor power = -expm1(-waited / concentration0_);  // x^concentration1
     return detail::inside_unit(exp(log(power) / concentration1_));
   }
+  Tensor cdf(const Tensor& value) const {
+    return -expm1(concentration0_ * log1p(-pow(clamp(value, 0, 1), concentration1_)));
+  }
+  Tensor icdf(const Tensor& p) const {
+    return pow(0 - expm1(log1p(-p) / concentration0_), reciprocal(concentration1_));
+  }
 
  private:
   // The mean of x^n.
@@ -156,6 +182,10 @@ class GeneralizedPareto : public Distribution {
     set_shapes(loc_.sizes());
   }
   const char* name() const override { return "GeneralizedPareto"; }
+  GeneralizedPareto expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &GeneralizedPareto::loc_, &GeneralizedPareto::scale_,
+                    &GeneralizedPareto::concentration_);
+  }
   const Tensor& loc() const { return loc_; }
   const Tensor& scale() const { return scale_; }
   const Tensor& concentration() const { return concentration_; }
@@ -184,6 +214,17 @@ class GeneralizedPareto : public Distribution {
     const Tensor waited =
         detail::draw_exponential(extended(sample_shape), loc_.dtype(), loc_.device());
     const auto [exponential, c] = apart_from_zero();
+    return loc_ + scale_ * where(exponential, waited, expm1(c * waited) / c);
+  }
+  Tensor cdf(const Tensor& value) const {
+    const auto [exponential, c] = apart_from_zero();
+    const Tensor z = clamp_min((value - loc_) / scale_, 0);
+    // Above the end of the support the product is -1 or less.
+    return -expm1(-where(exponential, z, log1p(clamp_min(c * z, -1)) / c));
+  }
+  Tensor icdf(const Tensor& p) const {
+    const auto [exponential, c] = apart_from_zero();
+    const Tensor waited = 0 - log1p(-p);
     return loc_ + scale_ * where(exponential, waited, expm1(c * waited) / c);
   }
 

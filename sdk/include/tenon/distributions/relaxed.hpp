@@ -27,6 +27,10 @@ class LogitRelaxedBernoulli : public Distribution {
   LogitRelaxedBernoulli(Operand temperature, const LogitsOptions& options)
       : LogitRelaxedBernoulli("LogitRelaxedBernoulli", temperature, options) {}
   const char* name() const override { return "LogitRelaxedBernoulli"; }
+  LogitRelaxedBernoulli expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &LogitRelaxedBernoulli::temperature_,
+                    &LogitRelaxedBernoulli::probs_, &LogitRelaxedBernoulli::logits_);
+  }
   const Tensor& temperature() const { return temperature_; }
   const Tensor& probs() const { return probs_; }
   const Tensor& logits() const { return logits_; }
@@ -84,6 +88,7 @@ class RelaxedBernoulli : public TransformedDistribution<LogitRelaxedBernoulli, S
       : TransformedDistribution(LogitRelaxedBernoulli("RelaxedBernoulli", temperature, options),
                                 SigmoidTransform()) {}
   const char* name() const override { return "RelaxedBernoulli"; }
+  RelaxedBernoulli expand(Ints batch_shape) const { return base_expanded(*this, batch_shape); }
   const Tensor& temperature() const { return base().temperature(); }
   const Tensor& probs() const { return base().probs(); }
   const Tensor& logits() const { return base().logits(); }
@@ -104,6 +109,9 @@ class ExpRelaxedCategorical : public Distribution {
       : ExpRelaxedCategorical("ExpRelaxedCategorical", temperature,
                               Categorical("ExpRelaxedCategorical", options)) {}
   const char* name() const override { return "ExpRelaxedCategorical"; }
+  ExpRelaxedCategorical expand(Ints batch_shape) const {
+    return expanded(*this, batch_shape, &ExpRelaxedCategorical::classes_);
+  }
   const Tensor& temperature() const { return temperature_; }
   // Of each class: their sum is 1, and the logarithms of these.
   const Tensor& probs() const { return classes_.probs(); }
@@ -185,6 +193,9 @@ class RelaxedOneHotCategorical
             ExpRelaxedCategorical("RelaxedOneHotCategorical", temperature, options),
             ExpTransform()) {}
   const char* name() const override { return "RelaxedOneHotCategorical"; }
+  RelaxedOneHotCategorical expand(Ints batch_shape) const {
+    return base_expanded(*this, batch_shape);
+  }
   const Tensor& temperature() const { return base().temperature(); }
   const Tensor& probs() const { return base().probs(); }
   const Tensor& logits() const { return base().logits(); }

@@ -34,6 +34,9 @@ class TransformedDistribution : public Distribution {
     set_shapes({made.data(), batch}, {made.data() + batch, made.size() - batch});
   }
   const char* name() const override { return "TransformedDistribution"; }
+  TransformedDistribution expand(Ints batch_shape) const {
+    return base_expanded(*this, batch_shape);
+  }
   const Base& base() const { return base_; }
   const std::tuple<Transforms...>& transforms() const { return transforms_; }
   Tensor mean() const override {
@@ -82,10 +85,47 @@ class TransformedDistribution : public Distribution {
     std::apply([&](const auto&... each) { (step(each), ...); }, transforms_);
     return {y, total};
   }
+  // How likely a draw is at most `value`, and the value of which that is `p`: of a base that has them
+  // and of transforms that rise or fall everywhere, of single numbers.
+  Tensor cdf(const Tensor& value) const requires requires(const Base& b) { b.cdf(value); }
+  { return turned(base_.cdf(inverse<kCount>(value))); }
+  Tensor icdf(const Tensor& p) const requires requires(const Base& b) { b.icdf(p); }
+  { return transformed(base_.icdf(turned(p))); }
   // The sum over the dimensions of the base's batch that are one event here.
   Tensor summed(const Tensor& x) const { return detail::sum_last(x, more_); }
 
+ protected:
+  // A distribution of this class or derived from it whose base has a larger batch.
+  template <typename D>
+  static D base_expanded(D d, Ints batch_shape) {
+    TransformedDistribution& made = d;
+    detail::expect_expands(d.name(), made.batch_shape(), batch_shape);
+    const Ints of_base = made.base_.batch_shape();
+    const auto more = size_t(made.more_);
+    const detail::Sizes event(made.event_shape());
+    made.base_ = made.base_.expand(
+        detail::concatenated(batch_shape, {of_base.data() + of_base.size() - more, more}));
+    made.set_shapes(batch_shape, event);
+    return d;
+  }
+
  private:
+  static constexpr size_t kCount = sizeof...(Transforms);
+  // 1 - p where the transforms fall.
+  Tensor turned(const Tensor& p) const {
+    Tensor sign = ones_like(p.detach());
+    std::apply([&](const auto&... each) { ((sign = sign * detail::sign_of(each)), ...); },
+               transforms_);
+    return sign * (p - 0.5) + 0.5;
+  }
+  template <size_t count>
+  Tensor inverse(const Tensor& y) const {
+    if constexpr (count == 0) {
+      return y;
+    } else {
+      return inverse<count - 1>(std::get<count - 1>(transforms_).inv(y));
+    }
+  }
   // What the last transform gives.
   static constexpr detail::Constraint support() {
     if constexpr (sizeof...(Transforms) > 0) {
@@ -123,6 +163,9 @@ class LogNormal : public TransformedDistribution<Normal, ExpTransform> {
   LogNormal(Operand loc, Operand scale)
       : TransformedDistribution(Normal("LogNormal", loc, scale), ExpTransform()) {}
   const char* name() const override { return "LogNormal"; }
+  LogNormal expand(Ints batch_shape) const { return base_expanded(*this, batch_shape); }
+  Tensor cdf(const Tensor& value) const { return base().cdf(log(clamp_min(value, 0))); }
+  Tensor icdf(const Tensor& p) const { return exp(base().icdf(p)); }
   const Tensor& loc() const { return base().loc(); }
   const Tensor& scale() const { return base().scale(); }
   Tensor mean() const override { return exp(loc() + 0.5 * square(scale())); }
@@ -144,6 +187,7 @@ class LogisticNormal : public TransformedDistribution<Normal, StickBreakingTrans
   const char* name() const override { return "LogisticNormal"; }
   const Tensor& loc() const { return base().loc(); }
   const Tensor& scale() const { return base().scale(); }
+  LogisticNormal expand(Ints batch_shape) const { return base_expanded(*this, batch_shape); }
 
  private:
   static Normal vector_of(const Normal& normal) {

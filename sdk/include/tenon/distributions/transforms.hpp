@@ -5,7 +5,8 @@
 //   Tensor inv(const Tensor& y) const;
 //   Tensor log_abs_det_jacobian(const Tensor& x, const Tensor& y) const;  // log |dy / dx| at x
 //
-// and `==`, for divergences. One may have a `codomain`, which a value whose log_prob is asked for
+// and `==`, for divergences; `double sign() const` or `Tensor sign() const` is 1 where it rises
+// everywhere and -1 where it falls, for the cdf of what it makes. One may have a `codomain`, which a value whose log_prob is asked for
 // is checked by. Those of vectors and matrices, which have a few functions more, are in
 // vector_transforms.hpp, and those that are made of others in composed_transforms.hpp. Programs may
 // bring their own.
@@ -63,6 +64,20 @@ struct Coefficient {
   double number = 0;
 };
 
+// 1 of a transform that rises everywhere, -1 of one that falls, as its `sign()` says: a number or a
+// tensor.
+template <typename T>
+auto sign_of(const T& transform) {
+  static_assert(
+      requires { transform.sign(); },
+      "a cdf through a transform wants its sign(): 1 where it rises everywhere, -1 where it "
+      "falls");
+  return transform.sign();
+}
+inline Tensor sign_of(const Coefficient& x) {
+  return x.tensor.defined() ? sign(x.tensor.detach()) : full({}, x.number < 0 ? -1.0 : 1.0);
+}
+
 // Of a transform of which several x give one y.
 [[noreturn]] inline void refuse_slope(const char* owner) {
   fail(joined({owner, ": has no log_abs_det_jacobian, since several x give the same y"}));
@@ -76,6 +91,7 @@ struct ExpTransform {
   Tensor operator()(const Tensor& x) const { return exp(x); }
   Tensor inv(const Tensor& y) const { return log(y); }
   Tensor log_abs_det_jacobian(const Tensor& x, const Tensor&) const { return x; }
+  double sign() const { return 1; }
   bool operator==(const ExpTransform&) const { return true; }
 };
 
@@ -90,6 +106,7 @@ struct SigmoidTransform {
   Tensor log_abs_det_jacobian(const Tensor& x, const Tensor&) const {
     return -softplus(-x) - softplus(x);
   }
+  double sign() const { return 1; }
   bool operator==(const SigmoidTransform&) const { return true; }
 
  private:
@@ -109,6 +126,7 @@ struct TanhTransform {
   Tensor log_abs_det_jacobian(const Tensor& x, const Tensor&) const {
     return 2 * (std::numbers::ln2 - x - softplus(-2 * x));
   }
+  double sign() const { return 1; }
   bool operator==(const TanhTransform&) const { return true; }
 };
 
@@ -118,6 +136,7 @@ struct SoftplusTransform {
   Tensor operator()(const Tensor& x) const { return softplus(x); }
   Tensor inv(const Tensor& y) const { return log(-expm1(-y)) + y; }
   Tensor log_abs_det_jacobian(const Tensor& x, const Tensor&) const { return -softplus(-x); }
+  double sign() const { return 1; }
   bool operator==(const SoftplusTransform&) const { return true; }
 };
 
@@ -151,6 +170,7 @@ class AffineTransform {
     if (!scale_.tensor.defined()) return full_like(x.detach(), std::log(std::abs(scale_.number)));
     return log(abs(scale_.tensor)).expand(x.sizes());
   }
+  Tensor sign() const { return detail::sign_of(scale_); }
   bool operator==(const AffineTransform&) const = default;
 
  private:
@@ -181,6 +201,7 @@ class PowerTransform {
   Tensor log_abs_det_jacobian(const Tensor& x, const Tensor& y) const {
     return log(abs(exponent_.operand() * y / x));
   }
+  Tensor sign() const { return detail::sign_of(exponent_); }
   bool operator==(const PowerTransform&) const = default;
 
  private:

@@ -25,16 +25,20 @@ struct DropoutOptions {
 inline Object Dropout(const DropoutOptions& options = {}) { return Object::create("Dropout", {options.p}); }
 template <detail::Placed<Float> P>
 Object Dropout(const P& p) { return Object::create("Dropout", {Float(p)}); }
-// In training zeroes whole channels of x [n, channels, ..], or without n, with probability p; the
-// others times 1 / (1 - p). Tompson et al., arXiv:1411.4280.
+// In training zeroes whole channels of x with probability p; the others times 1 / (1 - p):
+// dropout1d(x, p). Tompson et al., arXiv:1411.4280.
 using Dropout1dOptions = DropoutOptions;
 inline Object Dropout1d(const Dropout1dOptions& options = {}) { return Object::create("Dropout1d", {options.p}); }
 template <detail::Placed<Float> P>
 Object Dropout1d(const P& p) { return Object::create("Dropout1d", {Float(p)}); }
+// In training zeroes whole channels of x with probability p; the others times 1 / (1 - p):
+// dropout2d(x, p). Tompson et al., arXiv:1411.4280.
 using Dropout2dOptions = DropoutOptions;
 inline Object Dropout2d(const Dropout2dOptions& options = {}) { return Object::create("Dropout2d", {options.p}); }
 template <detail::Placed<Float> P>
 Object Dropout2d(const P& p) { return Object::create("Dropout2d", {Float(p)}); }
+// In training zeroes whole channels of x with probability p; the others times 1 / (1 - p):
+// dropout3d(x, p). Tompson et al., arXiv:1411.4280.
 using Dropout3dOptions = DropoutOptions;
 inline Object Dropout3d(const Dropout3dOptions& options = {}) { return Object::create("Dropout3d", {options.p}); }
 template <detail::Placed<Float> P>

@@ -284,6 +284,10 @@ class RNNLayer : public Object {
     return {{y, p.batch_sizes, p.sorted_indices, p.unsorted_indices},
             utils::packing::permuted(h, p.unsorted_indices)};
   }
+  template <typename... Args>
+  auto forward(const Args&... args) const {
+    return (*this)(args...);
+  }
 };
 
 using GRULayer = RNNLayer;
@@ -307,6 +311,10 @@ class LSTMLayer : public Object {
             utils::packing::permuted(h, p.unsorted_indices),
             utils::packing::permuted(c, p.unsorted_indices)};
   }
+  template <typename... Args>
+  auto forward(const Args&... args) const {
+    return (*this)(args...);
+  }
 };
 
 // An LSTMCell as a function: the next h and c.
@@ -317,6 +325,10 @@ class LSTMCellLayer : public Object {
   std::tuple<Tensor, Tensor> operator()(const Tensor& input, const Tensor& h_0 = {},
                                         const Tensor& c_0 = {}) const {
     return invoke<std::tuple<Tensor, Tensor>>("forward", input, h_0, c_0);
+  }
+  template <typename... Args>
+  auto forward(const Args&... args) const {
+    return (*this)(args...);
   }
 };
 

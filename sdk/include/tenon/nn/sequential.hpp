@@ -2,8 +2,10 @@
 // (containers.hpp), which is a list alone, and what containers take as a module.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <string>
 #include <type_traits>
@@ -61,6 +63,10 @@ class ModulesInARow : public Object {
     child(name.c_str(), more);
     return self();
   }
+  template <typename M>
+  List push_back(M&& module) const {
+    return append(std::forward<M>(module));
+  }
   // All of them, or none where one is an optimizer.
   List extend(const std::vector<Object>& modules) const {
     for (size_t i = 0; i < modules.size(); ++i)
@@ -89,8 +95,47 @@ class ModulesInARow : public Object {
     child(std::to_string(first).c_str(), more);
     return self();
   }
+  // Takes out the one at `place`, which counts from the end where it is negative, and gives it. Those behind
+  // it are numbered anew. An Error where some of them have names of their own, and others have not.
+  Object pop(int64_t place = -1) const {
+    const auto n = int64_t(size());
+    if (place < -n || place >= n) {
+      fail(joined({type_name(), ": pop: place ", std::to_string(place), " is out of range for ",
+                   std::to_string(n), n == 1 ? " module" : " modules"}));
+    }
+    const size_t first = size_t(place < 0 ? place + n : place), last = size_t(n) - 1;
+    std::string name;
+    const Object taken = child_at(uint32_t(first), &name);
+    bool is_numbered = name == std::to_string(first), is_named = !is_numbered;
+    for (size_t i = first; i <= last; ++i) {
+      child_at(uint32_t(i), &name);
+      (name == std::to_string(i) ? is_named : is_numbered) = false;
+    }
+    if (!is_numbered && !is_named) {
+      fail(joined({type_name(), ": pop: of the modules from place ", std::to_string(first),
+                   " some have names of their own, and only numbered ones can move"}));
+    }
+    for (size_t i = first; is_numbered && i < last; ++i)
+      child(std::to_string(i).c_str(), child_at(uint32_t(i + 1)));
+    child_at(uint32_t(is_numbered ? last : first), &name);
+    unregister_module(name.c_str());
+    return taken;
+  }
+  List erase(int64_t place) const {
+    pop(place);
+    return self();
+  }
+  List clear() const {
+    while (!empty()) {
+      std::string name;
+      child_at(uint32_t(size() - 1), &name);
+      unregister_module(name.c_str());
+    }
+    return self();
+  }
   size_t size() const { return n_children(); }
   bool empty() const { return size() == 0; }
+  bool is_empty() const { return empty(); }
 
   // for (const Object& layer : model)
   class Iterator {
@@ -105,6 +150,7 @@ class ModulesInARow : public Object {
     Iterator(Object list, uint32_t i) : list_(std::move(list)), i_(i) {}
     // Until the next one is asked for.
     const Object& operator*() const { return here_ = list_.child_at(i_); }
+    const Object* operator->() const { return &**this; }
     Iterator& operator++() {
       ++i_;
       return *this;
@@ -187,6 +233,10 @@ class Sequential : public detail::ModulesInARow<Sequential> {
       if (size() == i) fail("Sequential: the name '" + name + "' is there twice");
     }
   }
+  // Of a list in braces: Sequential({inner}) holds inner, of which Sequential(inner) is a copy of the
+  // handle. A template, so that Sequential{inner} is one, too.
+  template <std::same_as<std::initializer_list<Object>> L = std::initializer_list<Object>>
+  explicit Sequential(L modules) : Sequential(std::vector<Object>(modules)) {}
   // Objects of any kind, and functions of a Tensor.
   template <typename... Modules>
   requires(!(std::is_same_v<std::remove_cvref_t<Modules>, std::vector<Object>> || ...) &&
@@ -195,6 +245,23 @@ class Sequential : public detail::ModulesInARow<Sequential> {
              (std::is_same_v<std::remove_cvref_t<Modules>, Sequential> && ...)))  //
       explicit Sequential(Modules&&... modules)
       : ModulesInARow(made({as_module(std::forward<Modules>(modules))...})) {}
+
+  using ModulesInARow::append;
+  using ModulesInARow::push_back;
+  // With a name of its own, that no module has.
+  template <typename M>
+  Sequential append(const std::string& name, M&& module) const {
+    const Object more = as_module(std::forward<M>(module));
+    refuse_optimizer(name, more);
+    for (const auto& [known, one] : named_children())
+      if (known == name) fail("Sequential: the name '" + name + "' is there twice");
+    child(name.c_str(), more);
+    return *this;
+  }
+  template <typename M>
+  Sequential push_back(const std::string& name, M&& module) const {
+    return append(name, std::forward<M>(module));
+  }
 
  private:
   Sequential(std::in_place_t, const Object& object) : ModulesInARow(object) {}

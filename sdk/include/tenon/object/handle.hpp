@@ -98,6 +98,15 @@ T option_value(const std::string& owner, const char* name, const tn_value& value
 }
 }  // namespace detail
 
+namespace detail {
+// std::shared_ptr, without the header that has it.
+template <typename P>
+concept SharedPointer = requires(const P& pointer) {
+  pointer.use_count();
+  *pointer;
+};
+}  // namespace detail
+
 class Child;
 class ForwardHook;
 class BackwardHook;
@@ -172,6 +181,7 @@ class Object {
   bool operator==(const Object& other) const noexcept { return object_ == other.object_; }
 
   std::string type_name() const { return detail::api.object->type_name(checked()); }
+  std::string name() const { return type_name(); }
   tn_object_kind kind() const { return detail::api.object->kind(checked()); }
 
   // Building. A name has no '.'; a second entry of one name replaces the first. Returns what was
@@ -198,11 +208,13 @@ class Object {
       return child;
     }
   }
-  // By PyTorch's names.
+  // By PyTorch's names. As there a buffer takes no parameter's place, nor a parameter a buffer's.
   Tensor register_parameter(TextRef name, Tensor tensor) const {
+    refuse_entry_of(name, false, "register_parameter");
     return parameter(name, std::move(tensor));
   }
   Tensor register_buffer(TextRef name, Tensor tensor, bool persistent = true) const {
+    refuse_entry_of(name, true, "register_buffer");
     return buffer(name, std::move(tensor), persistent);
   }
   template <typename T>
@@ -211,6 +223,26 @@ class Object {
   template <typename T>
   requires std::is_base_of_v<Object, T> T add_module(TextRef name, T module)
   const { return child(name, std::move(module)); }
+  // In the place of a child that there is, else an Error: head = replace_module("head", layer).
+  template <typename T>
+  requires std::is_base_of_v<Object, T> T replace_module(TextRef name, T module)
+  const {
+    expect_child(name);
+    return Object::child(name, std::move(module));
+  }
+  template <detail::SharedPointer P>
+  Object register_module(TextRef, const P&) const {
+    static_assert(!sizeof(P),
+                  "register_module takes a module and no std::shared_ptr, which Object is itself: "
+                  "register_module(\"name\", tn::make<M>(arguments...))");
+    return {};
+  }
+  template <detail::SharedPointer P>
+  Object child(TextRef name, const P& pointer) const {
+    return register_module(name, pointer);
+  }
+  // Takes out the child of this name, which a member of a class keeps; an Error where there is none.
+  void unregister_module(TextRef name) const;
   // f(Object& self, arguments...), or f(arguments...) without the first; what it gives is by the
   // schema.
   template <typename F>
@@ -265,6 +297,10 @@ class Object {
   Tensor operator()(const Args&... args) const {
     return invoke<Tensor>("forward", args...);
   }
+  template <typename... Args>
+  Tensor forward(const Args&... args) const {
+    return (*this)(args...);
+  }
   // The same where `forward` gives N tensors: auto [y, h] = layer.call<2>(x).
   template <size_t N, typename... Args>
   detail::TensorArray<N> call(const Args&... args) const {
@@ -313,15 +349,19 @@ class Object {
   NamedTensors named_buffers() const;
   std::vector<Tensor> buffers() const;
   NamedObjects named_children() const;
-  // This object, whose name is "", and all below it, each once.
-  NamedObjects named_modules() const;
-  std::vector<Object> modules() const;
+  // This object, whose name is the prefix, and all below it, each once; or without it.
+  NamedObjects named_modules(const std::string& prefix = "", bool include_self = true) const;
+  std::vector<Object> modules(bool include_self = true) const;
   // f(Object&) of each object of the tree: children before what holds them, this one last.
   template <typename F>
   const Object& apply(F f) const;
-  // The object or parameter of this path ("encoder.0", "encoder.0.weight").
+  // The object, parameter or buffer of this path ("encoder.0", "encoder.0.weight"); an Error that lists
+  // what there is where it is another thing, or nothing.
   Object get_submodule(const std::string& path) const;
   Tensor get_parameter(const std::string& path) const;
+  Tensor get_buffer(const std::string& path) const;
+  // Puts another module in the place of the one of this path, whose parent there is.
+  void set_submodule(const std::string& path, const Object& module) const;
   // A copy with tensors of its own. An Error where an object in the tree does not say how it is
   // copied. (clone.hpp)
   Object clone() const;
@@ -342,6 +382,7 @@ class Object {
   // Where they are. An Error when they lie on several devices.
   const Object& to(Dtype floats) const;
   bool training() const { return detail::api.object->training(checked()) != 0; }
+  bool is_training() const { return training(); }
   const Object& train(bool on = true) const {
     detail::api.object->set_training(checked(), on);
     return *this;
@@ -364,6 +405,11 @@ class Object {
   }
 
  private:
+  bool may_lack(const std::string& path) const;
+  Tensor tensor_of_kind(const std::string& path, bool is_parameter) const;
+  void expect_child(TextRef name) const;
+  // An Error where a parameter, or else a buffer, has this name already.
+  void refuse_entry_of(TextRef name, bool is_parameter, const char* call) const;
   IncompatibleKeys incompatible_keys(const NamedTensors& state) const;
   // Of these kinds (bits 1 << tn_entry_kind), of the whole tree, by their paths.
   NamedTensors entries(uint32_t kinds) const;
@@ -454,6 +500,11 @@ class Child : public Object {
   std::string name_;
 };
 
+inline void Object::expect_child(TextRef name) const { (void)child(name); }
+inline void Object::unregister_module(TextRef name) const {
+  expect_child(name);
+  check(detail::api.object->remove(checked(), name.c_str()));
+}
 inline Child Object::child(TextRef name) const {
   tn_object* o = nullptr;
   check(detail::api.object->child(checked(), name.c_str(), &o));

@@ -30,6 +30,12 @@ class NamedTensors : public std::vector<std::pair<std::string, Tensor>> {
     for (const auto& [name, tensor] : *this) names.push_back(name);
     return names;
   }
+  std::vector<Tensor> values() const {
+    std::vector<Tensor> tensors;
+    for (const auto& [name, tensor] : *this) tensors.push_back(tensor);
+    return tensors;
+  }
+  bool is_empty() const { return empty(); }
   // In the place of the tensor of this name, or at the end where there is none.
   void set(std::string_view name, Tensor tensor) {
     for (auto& entry : *this) {

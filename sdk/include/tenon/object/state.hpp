@@ -81,6 +81,53 @@ inline std::vector<Tensor> Object::buffers() const {
   return list;
 }
 
+inline Tensor Object::tensor_of_kind(const std::string& path, bool is_parameter) const {
+  const size_t dot = path.rfind('.');
+  const Object owner = dot == path.npos ? *this : get_submodule(path.substr(0, dot));
+  const std::string name = path.substr(dot == path.npos ? 0 : dot + 1);
+  std::string known;
+  const char* other = nullptr;
+  for (const auto& [entry, tensor, kind] : detail::own_entries(owner)) {
+    const bool is_buffer = kind == TN_ENTRY_BUFFER || kind == TN_ENTRY_UNSAVED;
+    // What is computed, as by weight_norm, is read as the parameter that it was.
+    if (is_buffer != is_parameter) {
+      if (entry == name) return owner.tensor(name.c_str());
+      known += (known.empty() ? "" : ", ") + entry;
+    } else if (entry == name) {
+      other = is_parameter ? "a buffer, which get_buffer gives"
+                           : "a parameter, which get_parameter gives";
+    }
+  }
+  const std::string what = is_parameter ? "parameter" : "buffer";
+  const std::string listed = known.empty() ? "it has none" : "its " + what + "s: " + known;
+  if (other) {
+    fail(detail::joined({"get_", what, ": '", messages::printable(path), "' is ", other, " (",
+                         owner.type_name(), "; ", listed, ")"}),
+         TN_NOT_FOUND);
+  }
+  fail(detail::joined({"get_", what, ": '", messages::printable(path),
+                       "' is not there: ", owner.type_name(), " has no ", what, " '",
+                       messages::printable(name), "' (", listed, ")"}),
+       TN_NOT_FOUND);
+}
+inline Tensor Object::get_parameter(const std::string& path) const {
+  return tensor_of_kind(path, true);
+}
+inline Tensor Object::get_buffer(const std::string& path) const {
+  return tensor_of_kind(path, false);
+}
+inline void Object::refuse_entry_of(TextRef name, bool is_parameter, const char* call) const {
+  checked();
+  const std::string wanted = name.c_str();
+  for (const auto& [entry, tensor, kind] : detail::own_entries(*this)) {
+    const bool is_buffer = kind == TN_ENTRY_BUFFER || kind == TN_ENTRY_UNSAVED;
+    if (entry != wanted || is_buffer == is_parameter) continue;
+    fail(detail::joined({type_name(), ": ", call, ": '", wanted, "' is a ",
+                         is_parameter ? "parameter" : "buffer",
+                         " already, expected a name that is none"}));
+  }
+}
+
 inline NamedTensors Object::state_dict() const {
   checked();
   NamedTensors list;
@@ -97,11 +144,19 @@ inline NamedTensors Object::state_dict() const {
   walk(walk, *this, "");
   return list;
 }
+// Whether the object of this entry says that states may be without it (core/object/state.h).
+inline bool Object::may_lack(const std::string& path) const {
+  const size_t dot = path.rfind('.');
+  const Object owner = dot == path.npos ? *this : get_submodule(path.substr(0, dot));
+  const char* schema = nullptr;
+  ignore(detail::api.object->method_schema(owner.get(), "may_lack", &schema));
+  return schema && owner.invoke<bool>("may_lack", path.substr(dot == path.npos ? 0 : dot + 1));
+}
 inline IncompatibleKeys Object::incompatible_keys(const NamedTensors& state) const {
   IncompatibleKeys keys;
   const NamedTensors own = state_dict();
   for (const auto& [name, tensor] : own)
-    if (!state.contains(name)) keys.missing_keys.push_back(name);
+    if (!state.contains(name) && !may_lack(name)) keys.missing_keys.push_back(name);
   for (const auto& [name, tensor] : state)
     if (!own.contains(name)) keys.unexpected_keys.push_back(name);
   return keys;

@@ -19,25 +19,27 @@ inline NamedObjects Object::named_children() const {
   }
   return list;
 }
-inline NamedObjects Object::named_modules() const {
-  NamedObjects list{{"", *this}};
+inline NamedObjects Object::named_modules(const std::string& prefix, bool include_self) const {
+  checked();
+  NamedObjects list{{prefix, *this}};
   const auto walk = [&](const auto& again, const Object& object,
-                        const std::string& prefix) -> void {
+                        const std::string& before) -> void {
     for (auto& [name, child] : object.named_children()) {
       const bool seen = std::any_of(list.begin(), list.end(), [&, &one = child](const auto& known) {
         return known.second == one;
       });
       if (seen) continue;
-      list.emplace_back(prefix + name, child);
-      again(again, child, prefix + name + ".");
+      list.emplace_back(before + name, child);
+      again(again, child, before + name + ".");
     }
   };
-  walk(walk, *this, "");
+  walk(walk, *this, prefix.empty() ? "" : prefix + ".");
+  if (!include_self) list.erase(list.begin());
   return list;
 }
-inline std::vector<Object> Object::modules() const {
+inline std::vector<Object> Object::modules(bool include_self) const {
   std::vector<Object> list;
-  for (auto& [name, object] : named_modules()) list.push_back(std::move(object));
+  for (auto& [name, object] : named_modules("", include_self)) list.push_back(std::move(object));
   return list;
 }
 template <typename F>
@@ -59,10 +61,10 @@ inline Object Object::get_submodule(const std::string& path) const {
   }
   return object;
 }
-inline Tensor Object::get_parameter(const std::string& path) const {
+inline void Object::set_submodule(const std::string& path, const Object& module) const {
   const size_t dot = path.rfind('.');
-  if (dot == path.npos) return tensor(path.c_str());
-  return get_submodule(path.substr(0, dot)).tensor(path.c_str() + dot + 1);
+  const Object parent = dot == path.npos ? *this : get_submodule(path.substr(0, dot));
+  parent.child(path.c_str() + (dot == path.npos ? 0 : dot + 1)) = module;
 }
 
 }  // namespace v0

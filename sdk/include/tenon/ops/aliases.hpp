@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tenon/ops/by_hand.hpp"
+#include "tenon/ops/loss.hpp"
 
 // clang-format off
 namespace tenon {
@@ -60,6 +61,15 @@ inline Tensor msort(const Tensor& x) { return sort(x, 0).values(); }
 inline Tensor concat(const Tensors& xs, Int dim = 0) { return cat(xs, dim); }
 inline Tensor concatenate(const Tensors& xs, Int dim = 0) { return cat(xs, dim); }
 inline Tensor row_stack(const Tensors& xs) { return vstack(xs); }
+
+// Lengths as lists of numbers.
+inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, Ints input_lengths, Ints target_lengths, const CtcLossOptions& options = {}) {
+  return ctc_loss(log_probs, targets, Tensor::from(input_lengths.vec()), Tensor::from(target_lengths.vec()), options);
+}
+template <detail::Placed<Int> P>
+Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, Ints input_lengths, Ints target_lengths, const P& blank, TextRef reduction = "mean", Bool zero_infinity = false) {
+  return ctc_loss(log_probs, targets, input_lengths, target_lengths, CtcLossOptions{.blank = blank, .reduction = reduction.c_str(), .zero_infinity = zero_infinity});
+}
 
 // The sum of products of two vectors.
 inline Tensor vdot(const Tensor& x, const Tensor& y) { return dot(x, y); }

@@ -126,6 +126,39 @@ Tensor randint(Int high, Ints sizes, D dtype) { return randint(0, high, sizes, d
 inline Tensor randint(Int high, Ints sizes, Dtype dtype, Device device) { return randint(0, high, sizes, dtype, device); }
 template <std::same_as<RandintOptions> O = RandintOptions>
 Tensor randint(Int high, Ints sizes, const O& options) { return randint(0, high, sizes, options); }
+inline Tensor randint_like(const Tensor& x, Int high) { return randint_like(x, 0, high); }
+template <std::same_as<RandintLikeOptions> O = RandintLikeOptions>
+Tensor randint_like(const Tensor& x, Int high, const O& options) { return randint_like(x, 0, high, options); }
+// A tensor without dimensions, of float32 where no dtype is given.
+inline Tensor scalar_tensor(Number value, Dtype dtype = float32, Device device = {}) { return full({}, value, dtype, device); }
+template <std::same_as<FullOptions> O = FullOptions>
+Tensor scalar_tensor(Number value, O options) {
+  if (!options.dtype) options.dtype = float32;
+  return full({}, value, options);
+}
+// Not initialized, of as many elements as these strides reach.
+inline Tensor empty_strided(Ints sizes, Ints strides, Dtype dtype = float32, Device device = {}) {
+  int64_t n = 1;
+  for (size_t i = 0; i < sizes.size() && i < strides.size(); ++i) n = sizes[i] == 0 || n == 0 ? 0 : n + (sizes[i] - 1) * strides[i];
+  return as_strided(empty(std::max<int64_t>(n, 0), dtype, device), sizes, strides);
+}
+// The dtype of what an op makes of the two.
+inline Dtype result_type(Operand x, Operand y) {
+  const auto stand_in = [](const Operand& o) { return o.is_tensor() ? empty(o.tensor().dim() == 0 ? Ints() : Ints(0), o.tensor().dtype(), meta) : full({}, Number(o), Dtype(), meta); };
+  const Tensor a = stand_in(x), b = stand_in(y);
+  return where(full({}, true, bool_, meta), x.is_tensor() ? Operand(a) : x, y.is_tensor() || !x.is_tensor() ? Operand(b) : y).dtype();
+}
+inline int64_t numel(const Tensor& x) { return x.numel(); }
+inline bool is_floating_point(const Tensor& x) { return x.is_floating_point(); }
+// A bool in the place of the correction is PyTorch's `unbiased`: true is 1, false is 0.
+template <std::same_as<bool> B>
+Tensor var(const Tensor& x, B unbiased) { return x.var(unbiased); }
+template <std::same_as<bool> B>
+Tensor var(const Tensor& x, Ints dim, B unbiased, Bool keepdim = false) { return x.var(dim, unbiased, keepdim); }
+template <std::same_as<bool> B>
+Tensor std(const Tensor& x, B unbiased) { return x.std(unbiased); }
+template <std::same_as<bool> B>
+Tensor std(const Tensor& x, Ints dim, B unbiased, Bool keepdim = false) { return x.std(dim, unbiased, keepdim); }
 // The sums of products over the last `dims` dimensions of a with the first ones of b.
 template <std::integral I>
 Tensor tensordot(const Tensor& a, const Tensor& b, I dims) {
@@ -302,8 +335,15 @@ inline std::vector<int64_t> broadcast_shapes(std::initializer_list<Ints> shapes)
   return {sizes.rbegin(), sizes.rend()};
 }
 
-inline Tensor Tensor::clip(Operand min, Operand max) const { return tenon::clamp(*this, min, max); }
-inline const Tensor& Tensor::clip_(Operand min, Operand max) const { tenon::clamp_(*this, min, max); return *this; }
+inline Tensor Tensor::clip(Operand min) const { return clamp(min); }
+inline Tensor Tensor::clip(Operand min, Operand max) const { return clamp(min, max); }
+inline const Tensor& Tensor::clip_(Operand min) const { return clamp_(min), *this; }
+inline const Tensor& Tensor::clip_(Operand min, Operand max) const { return clamp_(min, max), *this; }
+inline Tensor Tensor::argwhere() const { return nonzero(); }
+inline bool Tensor::is_nonzero() const {
+  if (numel() != 1) fail(detail::joined({"is_nonzero: a tensor of one element is needed, this has ", std::to_string(numel())}));
+  return ne(0).item<bool>();
+}
 inline std::vector<Tensor> Tensor::unbind(Int dim) const { return tenon::unbind(*this, dim); }
 inline Tensor Tensor::contiguous() const { return is_contiguous() ? *this : tenon::contiguous(*this); }
 inline Tensor Tensor::contiguous(TextRef memory_format) const { return tenon::contiguous(*this, memory_format); }
@@ -331,12 +371,24 @@ inline const Tensor& Tensor::tril_(Int diagonal) const { return copy_(tril(diago
 inline const Tensor& Tensor::triu_(Int diagonal) const { return copy_(triu(diagonal)); }
 inline const Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, Float beta, Float alpha) const { return copy_(addmm(a, b, beta, alpha)); }
 inline const Tensor& Tensor::baddbmm_(const Tensor& a, const Tensor& b, Float beta, Float alpha) const { return copy_(baddbmm(a, b, beta, alpha)); }
-inline const Tensor& Tensor::fill_diagonal_(Number value) const {
-  if (dim() != 2) fail(detail::joined({"fill_diagonal_: x has ", std::to_string(dim()), " dimensions, expected 2"}));
-  tenon::fill_(diagonal(), value);
+inline const Tensor& Tensor::float_power_(Operand y) const {
+  if (dtype() != float64) fail(detail::joined({"float_power_: x is ", dtype().name(), ", expected float64, in which powers are computed"}));
+  return copy_(float_power(y));
+}
+inline const Tensor& Tensor::fill_diagonal_(Number value, Bool wrap) const {
+  if (dim() < 2) fail(detail::joined({"fill_diagonal_: x has ", std::to_string(dim()), " dimensions, expected 2 or more"}));
+  for (int64_t d = 0; dim() > 2 && d < dim(); ++d) {
+    if (size(d) != size(0)) fail(detail::joined({"fill_diagonal_: x is ", detail::sizes_text(sizes()), ", expected dimensions of one size"}));
+  }
+  Tensor part = diagonal(0, 0, -1);
+  while (part.dim() > 1) part = part.diagonal(0, 0, -1);
+  tenon::fill_(part, value);
+  // Again in the rows below each square of one row more than there are columns.
+  const int64_t apart = size(1) + 1;
+  for (int64_t row = apart; wrap && dim() == 2 && row < size(0); row += apart) tenon::fill_(slice(0, Int(row), Int(size(0))).diagonal(), value);
   return *this;
 }
-inline const Tensor& Tensor::random_(Int low, Int high) const { return copy_(randint(low, high, sizes(), int64, device())); }
+inline const Tensor& Tensor::random_(Int low, Int high) const { return copy_(randint(low, high, sizes(), dtype(), device())); }
 inline const Tensor& Tensor::random_(Int high) const { return random_(0, high); }
 inline Tensor Tensor::T() const { return t(); }
 inline Tensor Tensor::mT() const { return transpose(-2, -1); }
@@ -366,6 +418,8 @@ inline const Tensor& Tensor::operator%=(Operand y) const { tenon::remainder_(*th
 inline const Tensor& Tensor::operator&=(Operand y) const { tenon::bitwise_and_(*this, y); return *this; }
 inline const Tensor& Tensor::operator|=(Operand y) const { tenon::bitwise_or_(*this, y); return *this; }
 inline const Tensor& Tensor::operator^=(Operand y) const { tenon::bitwise_xor_(*this, y); return *this; }
+inline const Tensor& Tensor::operator<<=(Operand y) const { tenon::bitwise_left_shift_(*this, y); return *this; }
+inline const Tensor& Tensor::operator>>=(Operand y) const { tenon::bitwise_right_shift_(*this, y); return *this; }
 
 }  // namespace v0
 }  // namespace tenon

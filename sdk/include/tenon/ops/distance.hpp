@@ -70,7 +70,8 @@ inline Tensor normalize(const Tensor& x, const NormalizeOptions& options = {}) {
 template <detail::Placed<Float> P>
 Tensor normalize(const Tensor& x, const P& p, Int dim = 1, Float eps = 1e-12) { return detail::call<Tensor>(detail::op<"normalize">, {x, Float(p), dim, eps}); }
 // x [n, channels, ..] / (k + alpha * m)^beta, where m is the mean of x * x over size neighbouring
-// channels; beyond the first and the last are zeros. Krizhevsky et al., 2012.
+// channels, cut to a whole number where x has whole numbers; beyond the first and the last are
+// zeros. Krizhevsky et al., 2012.
 struct LocalResponseNormOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Float alpha = 0.0001;

@@ -111,6 +111,24 @@ template <detail::Placed<Int> P>
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight, const P& ignore_index, TextRef reduction = "mean", Float label_smoothing = 0.0) { return detail::call<Tensor>(detail::op<"cross_entropy">, {input, target, weight, Int(ignore_index), reduction, label_smoothing}); }
 template <std::same_as<CrossEntropyOptions> O = CrossEntropyOptions>
 inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"cross_entropy">, {input, target, options.weight, options.ignore_index, options.reduction, options.label_smoothing}); }
+// cross_entropy of linear(input, linear_weight, linear_bias) for input [.., in] and target [..],
+// chunk_size rows at a time (0: an eighth of them, or 2^24 logits where that is more), forward and
+// backward: there are never more logits than that at once, which backward computes again. Targets
+// that are probabilities, and class weights, take all at once. The loss of halves is float32.
+struct LinearCrossEntropyOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Tensor linear_bias = {};
+  Tensor weight = {};
+  Int ignore_index = -100;
+  std::string reduction = "mean";
+  Float label_smoothing = 0.0;
+  Int chunk_size = 0;
+};
+inline Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target, const Tensor& linear_bias = {}, const Tensor& weight = {}, const LinearCrossEntropyOptions& options = {}) { return detail::call<Tensor>(detail::op<"linear_cross_entropy">, {input, linear_weight, target, detail::one_of("linear_cross_entropy", "linear_bias", linear_bias, options.linear_bias), detail::one_of("linear_cross_entropy", "weight", weight, options.weight), options.ignore_index, options.reduction, options.label_smoothing, options.chunk_size}); }
+template <detail::Placed<Int> P>
+Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target, const Tensor& linear_bias, const Tensor& weight, const P& ignore_index, TextRef reduction = "mean", Float label_smoothing = 0.0, Int chunk_size = 0) { return detail::call<Tensor>(detail::op<"linear_cross_entropy">, {input, linear_weight, target, linear_bias, weight, Int(ignore_index), reduction, label_smoothing, chunk_size}); }
+template <std::same_as<LinearCrossEntropyOptions> O = LinearCrossEntropyOptions>
+inline Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"linear_cross_entropy">, {input, linear_weight, target, options.linear_bias, options.weight, options.ignore_index, options.reduction, options.label_smoothing, options.chunk_size}); }
 // max(|anchor - positive| - |anchor - negative| + margin, 0), of pairwise_distance; swap: with
 // |positive - negative| where that is less. Balntas et al., 2016.
 struct TripletMarginLossOptions {

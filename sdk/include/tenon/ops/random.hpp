@@ -172,6 +172,23 @@ inline Tensor feature_dropout(const Tensor& x, Float p = 0.5, Bool training = tr
 using FeatureDropoutOptions = DropoutOptions;
 template <std::same_as<FeatureDropoutOptions> O = FeatureDropoutOptions>
 inline Tensor feature_dropout(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"feature_dropout">, {x, options.p, options.training}); }
+// dropout(x, p, training) of whole channels of x [n, channels, length] or [channels, length].
+inline Tensor dropout1d(const Tensor& x, Float p = 0.5, Bool training = true) { return detail::call<Tensor>(detail::op<"dropout1d">, {x, p, training}); }
+using Dropout1dOptions = DropoutOptions;
+template <std::same_as<Dropout1dOptions> O = Dropout1dOptions>
+inline Tensor dropout1d(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"dropout1d">, {x, options.p, options.training}); }
+// dropout(x, p, training) of whole channels of x [n, channels, height, width]. Other sizes are
+// warned of and taken as [n, channels, ..], 3 dimensions too, as in PyTorch.
+inline Tensor dropout2d(const Tensor& x, Float p = 0.5, Bool training = true) { return detail::call<Tensor>(detail::op<"dropout2d">, {x, p, training}); }
+using Dropout2dOptions = DropoutOptions;
+template <std::same_as<Dropout2dOptions> O = Dropout2dOptions>
+inline Tensor dropout2d(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"dropout2d">, {x, options.p, options.training}); }
+// dropout(x, p, training) of whole channels of x [n, channels, depth, height, width] or [channels,
+// depth, height, width]. Other sizes are warned of and taken as [channels, ..], as in PyTorch.
+inline Tensor dropout3d(const Tensor& x, Float p = 0.5, Bool training = true) { return detail::call<Tensor>(detail::op<"dropout3d">, {x, p, training}); }
+using Dropout3dOptions = DropoutOptions;
+template <std::same_as<Dropout3dOptions> O = Dropout3dOptions>
+inline Tensor dropout3d(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"dropout3d">, {x, options.p, options.training}); }
 // selu's lower limit with probability p, and all scaled and shifted so that mean 0 and variance 1
 // stay; x itself when not training. Klambauer et al., arXiv:1706.02515.
 inline Tensor alpha_dropout(const Tensor& x, Float p = 0.5, Bool training = false) { return detail::call<Tensor>(detail::op<"alpha_dropout">, {x, p, training}); }

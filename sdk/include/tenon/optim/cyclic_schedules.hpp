@@ -31,6 +31,7 @@ struct MomentumRange {
 }  // namespace detail
 
 namespace optim {
+namespace schedules {
 
 // Up and down between base_lr and max_lr (Smith, arXiv:1506.01186), whatever the optimizer's rate is.
 // mode: "triangular"; "triangular2", half as high each time; "exp_range", whose height shrinks by
@@ -169,6 +170,11 @@ inline Schedule OneCycleLR(Float max_lr, OneCycleLROptions options) {
     fail("OneCycleLR: epochs * steps_per_epoch is more than an int64 holds");
   return OneCycleLR(max_lr, total, options);
 }
+
+}  // namespace schedules
+
+using schedules::CyclicLROptions;
+using schedules::OneCycleLROptions;
 
 }  // namespace optim
 }  // namespace v0

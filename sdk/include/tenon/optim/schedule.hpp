@@ -139,6 +139,9 @@ class Schedule {
   int64_t goes_on_until_ = 0;
 };
 
+// The schedules as functions; named_schedules.hpp has their names as classes, which programs use.
+namespace schedules {
+
 // lr * factor(step), for a function double(int64_t step).
 template <typename F>
 Schedule LambdaLR(F factor) {
@@ -400,6 +403,17 @@ inline Schedule ChainedScheduler(std::vector<Schedule> schedules) {
   if (schedules.empty()) fail("ChainedScheduler: there are no schedules, expected at least one");
   return Rates{std::move(schedules)};
 }
+
+}  // namespace schedules
+
+using schedules::ConstantLROptions;
+using schedules::CosineAnnealingLROptions;
+using schedules::LinearLROptions;
+using schedules::MultiStepLROptions;
+using schedules::PolynomialLROptions;
+using schedules::StepLROptions;
+using schedules::WarmRestartsOptions;
+using schedules::Warmup;
 
 }  // namespace optim
 }  // namespace v0

@@ -48,12 +48,12 @@ optim::Scheduler scheduler_of_groups(const optim::Optimizer& optimizer, bool sam
 struct LambdaOf {
   optim::Schedule schedule;
   template <std::invocable<int64_t> F>
-  LambdaOf(F f) : schedule(optim::LambdaLR(std::move(f))) {}
+  LambdaOf(F f) : schedule(optim::schedules::LambdaLR(std::move(f))) {}
 };
 struct MultiplicativeOf {
   optim::Schedule schedule;
   template <std::invocable<int64_t> F>
-  MultiplicativeOf(F f) : schedule(optim::MultiplicativeLR(std::move(f))) {}
+  MultiplicativeOf(F f) : schedule(optim::schedules::MultiplicativeLR(std::move(f))) {}
 };
 template <typename Of>
 optim::Scheduler scheduler_of_functions(const char* name, const optim::Optimizer& optimizer,
@@ -66,6 +66,7 @@ optim::Scheduler scheduler_of_functions(const char* name, const optim::Optimizer
 }  // namespace detail
 
 namespace optim {
+namespace schedules {
 
 // Where all that follows the optimizer may be missing its type is deduced, so that {} are options.
 
@@ -209,23 +210,7 @@ inline Scheduler ChainedScheduler(const Optimizer& optimizer, std::vector<Schedu
   return {optimizer, ChainedScheduler(std::move(schedules))};
 }
 
-// Where PyTorch has them.
-namespace lr_scheduler {
-using optim::ChainedScheduler;
-using optim::ConstantLR;
-using optim::CosineAnnealingLR;
-using optim::CosineAnnealingWarmRestarts;
-using optim::CyclicLR;
-using optim::ExponentialLR;
-using optim::LambdaLR;
-using optim::LinearLR;
-using optim::MultiplicativeLR;
-using optim::MultiStepLR;
-using optim::OneCycleLR;
-using optim::PolynomialLR;
-using optim::SequentialLR;
-using optim::StepLR;
-}  // namespace lr_scheduler
+}  // namespace schedules
 
 }  // namespace optim
 }  // namespace v0

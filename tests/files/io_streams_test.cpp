@@ -1,0 +1,187 @@
+// io.hpp: one tensor, lists of them and models' states, in files, streams and memory; what a file has;
+// unsigned integers without a dtype.
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <tenon/tenon.hpp>
+
+#include "files_support.h"
+
+namespace tenon {
+namespace {
+
+class IoStreams : public files::FilesTest {
+ protected:
+  static void SetUpTestSuite() { load_plugins(); }
+};
+
+// A safetensors file.
+std::string file_of(const std::string& header, const std::string& data) {
+  const uint64_t length = header.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof(length)) + header + data;
+}
+std::string entry(const std::string& dtype, int64_t n, size_t bytes) {
+  return R"({"x":{"dtype":")" + dtype + R"(","shape":[)" + std::to_string(n) +
+         R"(],"data_offsets":[0,)" + std::to_string(bytes) + "]}}";
+}
+template <typename T>
+std::string bytes_of_values(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+TEST_F(IoStreams, OneTensorAndAListGoThroughAFile) {
+  const Tensor x = randn({2, 3});
+  save(x, path("x"));
+  Tensor read;
+  load(read, path("x"));
+  EXPECT_TRUE(equal(read, x));
+  EXPECT_TRUE(equal(load(path("x"), "tensor"), x));
+  std::vector<Tensor> list;
+  for (int i = 0; i < 12; ++i) list.push_back(full({i}, i, i % 2 == 0 ? float32 : int64));
+  save(list, path("list"));
+  std::vector<Tensor> again;
+  load(again, path("list"));
+  ASSERT_EQ(again.size(), list.size());
+  for (size_t i = 0; i < list.size(); ++i) {
+    EXPECT_TRUE(equal(again[i], list[i])) << i;
+    EXPECT_EQ(again[i].dtype(), list[i].dtype());
+  }
+  save(std::vector<Tensor>(), path("none"));
+  load(again, path("none"));
+  EXPECT_TRUE(again.empty());
+  EXPECT_SAYS(load(read, path("list")), "load: 12 tensors are there, expected one");
+  EXPECT_SAYS(load(again, path("x")),
+              "load: a tensor is named 'tensor', expected the places of a list, '0' to '0'");
+}
+
+TEST_F(IoStreams, StreamsAndMemoryHaveTheBytesOfAFile) {
+  const NamedTensors named = {{"a", randn({3})}, {"b", arange(4)}};
+  save(named, path("f"));
+  std::stringstream stream;
+  save(named, stream);
+  EXPECT_EQ(stream.str(), bytes_of(path("f")));
+  EXPECT_EQ(save_bytes(named), bytes_of(path("f")));
+  for (const NamedTensors& read : {load(stream), load_bytes(bytes_of(path("f")))}) {
+    ASSERT_EQ(read.size(), 2u);
+    EXPECT_EQ(read[0].first, "b");  // the widest elements come first
+    EXPECT_TRUE(equal(read[1].second, named[0].second));
+  }
+  const Tensor x = randn({5});
+  std::stringstream one;
+  save(x, one);
+  Tensor y;
+  load(y, one);
+  EXPECT_TRUE(equal(x, y));
+  std::vector<Tensor> list;
+  load_bytes(list, save_bytes(std::vector{x, y}));
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_TRUE(equal(list[1], y));
+}
+
+TEST_F(IoStreams, AStreamThatThrowsIsReadToItsEnd) {
+  std::stringstream stream;
+  save(ones({2}), stream);
+  stream.exceptions(std::ios::failbit | std::ios::badbit | std::ios::eofbit);
+  Tensor read;
+  load(read, stream);
+  EXPECT_TRUE(equal(read, ones({2})));
+  EXPECT_EQ(stream.exceptions(), std::ios::failbit | std::ios::badbit | std::ios::eofbit);
+}
+
+TEST_F(IoStreams, ModelsAndOptimizersGoThroughStreams) {
+  Object model = nn::Linear(4, 2), other = nn::Linear(4, 2);
+  std::stringstream stream;
+  save(model, stream);
+  load(other, stream);
+  const Tensor x = randn({3, 4});
+  EXPECT_TRUE(equal(model(x), other(x)));
+  const Object handle = nn::Linear(4, 2);  // a handle that does not change itself
+  load_bytes(handle, save_bytes(model));
+  EXPECT_TRUE(equal(handle(x), model(x)));
+  Object wrong = nn::Linear(4, 3);
+  EXPECT_SAYS(load_bytes(wrong, save_bytes(model)), "weight");
+}
+
+TEST_F(IoStreams, WhatIsNoSafetensorsIsRefused) {
+  EXPECT_SAYS(load_bytes("abc"), "load_bytes: 3 bytes, a safetensors file has at least 8");
+  EXPECT_SAYS(load_bytes(""), "load_bytes: 0 bytes");
+  EXPECT_SAYS(load_bytes(std::string(8, '\x7f')), "is no safetensors file");
+  EXPECT_SAYS(load_bytes(std::string("\xff\xff\0\0\0\0\0\0{}", 10)),
+              "claims a header of 65535 bytes, 2 follow");
+  EXPECT_SAYS(load_bytes(file_of(entry("F32", int64_t{1} << 40, 4), "abcd")),
+              "does not fill the 4 bytes");
+  const std::string whole = save_bytes(tensor(1.f));
+  for (size_t n = 0; n < whole.size(); ++n) {
+    EXPECT_NE(files::message_of([&] { load_bytes(std::string_view(whole).substr(0, n)); }), "")
+        << n;
+  }
+  std::stringstream empty;
+  EXPECT_SAYS(load(empty), "0 bytes");
+  std::ostringstream full;
+  full.setstate(std::ios::badbit);
+  EXPECT_SAYS(save(tensor(1.f), full), "save: the stream did not take all bytes");
+  std::istringstream broken;
+  broken.setstate(std::ios::badbit);
+  EXPECT_SAYS(load(broken), "load: the stream cannot be read to its end");
+}
+
+TEST_F(IoStreams, TheObjectTakesBytesAlone) {
+  EXPECT_SAYS(Object::create("SafetensorsBytes", zeros({4})),
+              "SafetensorsBytes: expected bytes [n] of uint8 on the cpu");
+}
+
+TEST_F(IoStreams, ZeroBytesInNamesAreRefused) {
+  const std::string name("a\0b", 3);
+  const Tensor x = tensor(1.f);
+  EXPECT_SAYS(save({{"ok", x}, {name, x}}, path("f")),
+              "save: the name of tensor 1 has a zero byte behind 'a'");
+  EXPECT_SAYS(save_npz({{name, x}}, path("f")),
+              "save_npz: the name of tensor 0 has a zero byte behind 'a'");
+  EXPECT_SAYS(save_bytes({{name, x}}), "save_bytes: the name of tensor 0 has a zero byte");
+  EXPECT_EQ(files_in_folder(), 0u);
+  EXPECT_SAYS(
+      load_bytes(file_of(R"({"a\u0000b":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "x")),
+      "the name has a zero byte");
+}
+
+TEST_F(IoStreams, UnsignedIntegersBecomeWideEnough) {
+  const auto read = [&](const char* dtype, int64_t n, const std::string& data) {
+    const std::string bytes = file_of(entry(dtype, n, data.size()), data);
+    const Tensor mapped = load_mapped(write("f", bytes))[0].second;
+    const Tensor x = load_bytes(bytes)[0].second;
+    EXPECT_TRUE(equal(x, mapped));
+    return x;
+  };
+  const Tensor of16 = read("U16", 3, bytes_of_values<uint16_t>({1, 40000, 65535}));
+  EXPECT_EQ(of16.dtype(), int32);
+  EXPECT_EQ(of16.to_vector<int64_t>(), (std::vector<int64_t>{1, 40000, 65535}));
+  const Tensor of32 = read("U32", 2, bytes_of_values<uint32_t>({7, 4294967295u}));
+  EXPECT_EQ(of32.dtype(), int64);
+  EXPECT_EQ(of32.to_vector<int64_t>(), (std::vector<int64_t>{7, 4294967295}));
+  const Tensor of64 = read("U64", 2, bytes_of_values<uint64_t>({7, uint64_t{1} << 62}));
+  EXPECT_EQ(of64.dtype(), int64);
+  EXPECT_EQ(of64.to_vector<int64_t>(), (std::vector<int64_t>{7, int64_t{1} << 62}));
+  EXPECT_EQ(read("U16", 0, "").numel(), 0);
+  EXPECT_SAYS(read("U64", 2, bytes_of_values<uint64_t>({7, uint64_t{1} << 63})),
+              "tensor 'x': value 1 is 2^63 or more, and int64 ends before it");
+  EXPECT_SAYS(read("U16", 2, "abc"), "shape [2] of U16 does not fill the 3 bytes");
+}
+
+TEST_F(IoStreams, ListsWhatAFileHas) {
+  save({{"a", zeros({2, 3})}, {"b", zeros({4}, int64)}, {"c", tensor(1.f)}}, path("f"));
+  const std::vector<StoredTensor> list = stored_tensors(path("f"));
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_EQ(list[0].name, "b");
+  EXPECT_EQ(list[0].dtype, "I64");
+  EXPECT_EQ(list[0].bytes, 32);
+  EXPECT_EQ(list[1].sizes, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(list[1].bytes, 24);
+  EXPECT_TRUE(list[2].sizes.empty());
+  const std::string of8 = file_of(entry("F8_E5M2", 2, 2), "ab");
+  EXPECT_EQ(stored_tensors(write("g", of8))[0].dtype, "F8_E5M2");
+}
+
+}  // namespace
+}  // namespace tenon
