@@ -12,6 +12,7 @@ namespace tenon::cpu_backend {
 // of for a row of more than 2 KiB: on AMD's processors that takes ten times as long where `to` lies 1 to
 // 63 bytes behind `from` within their pages (docs/benchmarks.md). Such a row is copied in pieces.
 inline void copy_bytes(void* to, const void* from, size_t n) {
+  if (n == 0) return;  // then either may be null
   constexpr size_t kPage = 4096, kPiece = 2048, kLine = 64;
   auto* y = static_cast<char*>(to);
   const auto* x = static_cast<const char*>(from);
