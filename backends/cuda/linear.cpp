@@ -108,6 +108,7 @@ std::string refusal(const tn_call* call, bool relu) {
   const tn_tensor *x = argument(call, 0), *weight = argument(call, 1), *bias = argument(call, 2);
   if (x->ndim < 1 || weight->ndim != 2 || (bias && bias->ndim != 1))
     return "takes x of rank 1 or more, weight of rank 2 and bias of rank 1";
+  if (bias && bias->numel != weight->sizes[0]) return "takes no bias that broadcasts";
   if (weight->dtype != x->dtype || (bias && bias->dtype != x->dtype)) return "dtypes differ";
   if (x->numel == 0 || weight->numel == 0) return "there is nothing to multiply";
   const Product product = forward(call, relu, nullptr);

@@ -145,6 +145,7 @@ struct BackwardRun {
   Status run_extras(Visit& visit);
   void capture(const Target& target);
   Status run_leaf(Visit& visit);
+  Status run_accumulated_hooks(Leaf* leaf);
   Status run_node(Visit& visit);
   Status add_window(Node* node, Tensor* const* grads, Tensor** results);
   Status call_backward(Node* node, Tensor* const* grads, Tensor** results);

@@ -14,6 +14,8 @@ class CustomNode final : public Node {
   CustomNode(const char* name, tn_backward_fn fn, void* self) : name_(name), fn_(fn), self_(self) {}
   // From now on self is destroyed with the node.
   void own_self(void (*destroy)(void*)) { destroy_ = destroy; }
+  // Memory ended when some outputs had the node already: self stays the caller's, who destroys it.
+  void abandon() { fn_ = nullptr; }
   ~CustomNode() override {
     if (destroy_ != nullptr) destroy_(self_);
   }
@@ -24,6 +26,8 @@ class CustomNode final : public Node {
   }
 
   Status backward(Tensor* const* grads, Tensor** results) override {
+    if (fn_ == nullptr)
+      return error(TN_FAILED_PRECONDITION, "{}: it was not recorded whole: an error came", name_);
     std::vector<tn_tensor*> in(grads, grads + n_outputs), out(n_edges());
     CustomNode* outer = std::exchange(current, this);
     const Status status = fn_(self_, in.data(), n_outputs, out.data(), n_edges());
@@ -69,6 +73,24 @@ Status check_written(const char* name, std::span<tn_tensor* const> inputs,
         "{}: forward writes an input that is a view ({}) and gives {} tensors, expected that one "
         "alone; let it write to a copy (clone)",
         name, tensor_text(t), outputs.size());
+  }
+  return nullptr;
+}
+
+Status give_histories(CustomNode* node, std::span<tn_tensor* const> inputs,
+                      std::span<tn_tensor* const> outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Tensor* t = as_tensor(outputs[i]);
+    if (!is_float(t->dtype)) continue;
+    if (const size_t input = written_input(t, inputs); input != kNotWritten) {
+      TN_TRY(rebase_history(t, node, static_cast<uint32_t>(i), static_cast<uint32_t>(input)));
+      continue;
+    }
+    // A tensor that calls before may have saved: not a view that forward made just now, of which
+    // they know nothing. What they saved of its base stays theirs.
+    if (t->base == nullptr || !t->retained_once()) break_cycles(t, node);
+    if (t->base != nullptr) give_as_view(t);
+    set_history(t, node, static_cast<uint32_t>(i));
   }
   return nullptr;
 }
@@ -128,21 +150,13 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
     if (inputs[i] != nullptr) args[i] = {TN_KIND_TENSOR, 0, {inputs[i]}};
   }
   note_forward(node.get(), args, outputs.empty() ? call_device(args) : outputs[0]->device);
-  node->own_self(destroy);  // from here on nothing fails, which would leave it to the caller
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    Tensor* t = as_tensor(outputs[i]);
-    if (!is_float(t->dtype)) continue;
-    if (const size_t input = written_input(t, inputs); input != kNotWritten) {
-      TN_TRY(rebase_history(t, node.get(), static_cast<uint32_t>(i), static_cast<uint32_t>(input)));
-      continue;
-    }
-    // A tensor that calls before may have saved: not a view that forward made just now, of which
-    // they know nothing. What they saved of its base stays theirs.
-    if (t->base == nullptr || !t->retained_once()) break_cycles(t, node.get());
-    if (t->base != nullptr) give_as_view(t);
-    set_history(t, node.get(), static_cast<uint32_t>(i));
+  const Status status = guarded([&] { return give_histories(node.get(), inputs, outputs); });
+  if (status != nullptr) {
+    node->abandon();
+  } else {
+    node->own_self(destroy);
   }
-  return nullptr;
+  return status;
 }
 
 Status custom_saved(uint32_t index, Tensor** tensor) {

@@ -18,6 +18,7 @@
 #include "primitive/primitives.h"
 #include "memory/memory.h"
 #include "tensor/rows.h"
+#include "tensor/view.h"
 
 namespace tenon {
 
@@ -221,13 +222,12 @@ Status BackwardRun::add_terms(Visit& visit) {
 Status BackwardRun::run_hooks(Visit& visit) {
   if ((thread_state.modes & kModeRecord) != 0)
     thread_state.recording->refuse("backward: a gradient hook runs code of the host");
-  // By index: a hook may add hooks.
-  for (size_t h = 0; h < visit.node->extras().hooks.size(); ++h) {
-    const GradHook hook = visit.node->extras().hooks[h];
+  const std::vector<GradHook> hooks = visit.node->extras().hooks;  // a hook may add and remove some
+  for (const GradHook& hook : hooks) {
     Tensor* grad = visit.gradient(hook.output);
     if (grad == nullptr) continue;
     tn_tensor* replacement = nullptr;
-    if (Status status = hook.fn(hook.self, grad, &replacement)) return status;
+    if (Status status = hook.fn(hook.held->self, grad, &replacement)) return status;
     if (replacement == nullptr) continue;
     TensorRef replaced(as_tensor(replacement));
     if (!same_sizes(replacement, grad) || replacement->dtype != grad->dtype ||
@@ -250,7 +250,30 @@ Status BackwardRun::run_hooks(Visit& visit) {
 Status BackwardRun::run_leaf(Visit& visit) {
   TensorRef grad(std::exchange(visit.grad, nullptr));
   if (!grad || !visit.needed || (!targets.empty() && !accumulates)) return nullptr;
-  return static_cast<Leaf*>(visit.node)->accumulate(grad.get(), create_graph);
+  TN_TRY(static_cast<Leaf*>(visit.node)->accumulate(grad.get(), create_graph));
+  grad = {};
+  if (visit.node->extras_if_any() == nullptr) [[likely]]
+    return nullptr;
+  return run_accumulated_hooks(static_cast<Leaf*>(visit.node));
+}
+
+// Each is given a tensor of its own, which is the leaf for all that it can do: its values, its
+// gradient, the version.
+[[gnu::noinline]] Status BackwardRun::run_accumulated_hooks(Leaf* leaf) {
+  const std::vector<GradHook> hooks = leaf->extras().accumulated;
+  if (!hooks.empty() && (thread_state.modes & kModeRecord) != 0)
+    thread_state.recording->refuse("backward: a gradient hook runs code of the host");
+  for (const GradHook& hook : hooks) {
+    TensorRef tensor(make_alias(leaf->extras().values.get()));
+    tensor->flags |= TN_TENSOR_REQUIRES_GRAD;
+    tensor->meta = leaf;
+    leaf->retain();
+    tn_tensor* ignored = nullptr;
+    const Status status = hook.fn(hook.held->self, tensor.get(), &ignored);
+    if (ignored != nullptr) as_tensor(ignored)->release();
+    if (status != nullptr) return status;
+  }
+  return nullptr;
 }
 
 // A view's gradient goes into the sum that its tensor has already, where there is one: a tensor

@@ -39,6 +39,14 @@ Leaf* leaf_of(Tensor* t) {
   return made.take();
 }
 
+bool take_hook(std::vector<GradHook>* hooks, uint64_t id) {
+  const auto it = std::ranges::find(*hooks, id, &GradHook::id);
+  if (it == hooks->end()) return false;
+  const std::shared_ptr<HookSelf> last = it->held;  // what it destroys may have hooks, too
+  hooks->erase(it);
+  return true;
+}
+
 // For compiled functions, before it is so.
 void note_requires_grad(const Tensor* t, bool on) {
   if (thread_state.recording != nullptr) thread_state.recording->see_requires_grad(t, on);
@@ -142,9 +150,34 @@ Status add_hook(Tensor* t, tn_hook_fn fn, void* self, void (*destroy)(void*), ui
   Ref<Node> node(edge.node);
   note_watched_change(t);
   const uint64_t number = next_hook_id.fetch_add(1);
-  node->extras().hooks.push_back({number, edge.output, fn, self, destroy});
+  push_hook(&node->extras().hooks, number, edge.output, fn, self, destroy);
   if (id != nullptr) *id = number;
   return nullptr;
+}
+
+Status add_accumulated_hook(Tensor* t, tn_hook_fn fn, void* self, void (*destroy)(void*),
+                            uint64_t* id) {
+  if (!t->is_leaf() || !t->requires_grad()) {
+    return error(TN_FAILED_PRECONDITION,
+                 "register_post_accumulate_grad_hook: {} is no leaf that asks for a gradient",
+                 tensor_text(t));
+  }
+  Leaf* leaf = leaf_of(t);
+  note_watched_change(t);
+  TensorRef values(make_alias(t));
+  Node::Extras& extras = leaf->extras();
+  const uint64_t number = next_hook_id.fetch_add(1);
+  push_hook(&extras.accumulated, number, 0, fn, self, destroy);
+  extras.values = std::move(values);
+  if (id != nullptr) *id = number;
+  return nullptr;
+}
+
+void renew_hooked_values(Tensor* t) {
+  if (!t->is_leaf() || t->meta == nullptr) return;
+  Leaf* leaf = static_cast<Leaf*>(t->meta);
+  if (leaf->extras_if_any() != nullptr && leaf->extras().values)
+    leaf->extras().values = TensorRef(make_alias(t));
 }
 
 // A hook stays with the values that it was hung on: after a write in place its node lies below the
@@ -159,15 +192,8 @@ Status remove_hook(Tensor* t, uint64_t id) {
     Node* node = stack.back();
     stack.pop_back();
     if (node->extras_if_any() != nullptr) {
-      auto& hooks = node->extras().hooks;
-      const auto it =
-          std::find_if(hooks.begin(), hooks.end(), [&](const GradHook& h) { return h.id == id; });
-      if (it != hooks.end()) {
-        const GradHook removed = *it;
-        hooks.erase(it);
-        if (removed.destroy != nullptr) removed.destroy(removed.self);
-        return nullptr;
-      }
+      Node::Extras& extras = node->extras();
+      if (take_hook(&extras.hooks, id) || take_hook(&extras.accumulated, id)) return nullptr;
     }
     for (uint32_t i = 0; i < node->n_edges(); ++i) {
       Node* next = node->edge(i).node;

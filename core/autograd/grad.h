@@ -16,6 +16,12 @@ TensorRef grad_of(const Tensor* t);
 void move_retained_grad(const Tensor* t, Node* from, Node* to, uint32_t number);
 [[nodiscard]] Status add_hook(Tensor* t, tn_hook_fn fn, void* self, void (*destroy)(void*),
                               uint64_t* id);
+// Of a leaf, after its gradient was accumulated; fn's `grad` is then the leaf itself, or what is the
+// same for all that a hook can do with it.
+[[nodiscard]] Status add_accumulated_hook(Tensor* t, tn_hook_fn fn, void* self,
+                                          void (*destroy)(void*), uint64_t* id);
+// t shows other memory from now on: so do such hooks.
+void renew_hooked_values(Tensor* t);
 [[nodiscard]] Status remove_hook(Tensor* t, uint64_t id);
 // A new header that shares memory and version, outside the graph.
 Tensor* detach(Tensor* t);

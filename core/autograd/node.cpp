@@ -38,10 +38,12 @@ EdgeList::~EdgeList() {
   }
 }
 
-Node::Extras::~Extras() {
-  for (const GradHook& hook : hooks) {
-    if (hook.destroy != nullptr) hook.destroy(hook.self);
-  }
+void push_hook(std::vector<GradHook>* hooks, uint64_t id, uint32_t output, tn_hook_fn fn,
+               void* self, void (*destroy)(void*)) {
+  auto held = std::make_shared<HookSelf>();
+  hooks->push_back({id, output, fn, held});
+  held->self = self;
+  held->destroy = destroy;
 }
 
 void Node::set_edges(const Edge* edges, uint32_t n) {

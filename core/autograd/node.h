@@ -39,14 +39,29 @@ class EdgeList : public SmallVector<Edge, 8> {
 // The number that the next node of this thread gets.
 uint64_t next_node_sequence();
 
+// What a hook's function works on. Whoever calls the hook holds it, too: a hook may remove itself.
+struct HookSelf {
+  void* self = nullptr;
+  void (*destroy)(void*) = nullptr;
+  HookSelf() = default;
+  HookSelf(const HookSelf&) = delete;
+  HookSelf& operator=(const HookSelf&) = delete;
+  ~HookSelf() {
+    if (destroy != nullptr) destroy(self);
+  }
+};
+
 // A hook on the gradient of one output of a node.
 struct GradHook {
   uint64_t id;
   uint32_t output;
   tn_hook_fn fn;
-  void* self;
-  void (*destroy)(void*);
+  std::shared_ptr<HookSelf> held;
 };
+
+// Takes `self` unless memory is exhausted.
+void push_hook(std::vector<GradHook>* hooks, uint64_t id, uint32_t output, tn_hook_fn fn,
+               void* self, void (*destroy)(void*));
 
 class GradKeeper;
 
@@ -97,9 +112,12 @@ class Node : public Counted {
   struct Extras {
     std::vector<GradHook> hooks;
     std::vector<RetainedOutput> retained;
+    // Of a leaf: what runs when its gradient was accumulated, and what shows the leaf's values to
+    // it. The leaf itself would hold a hook that holds it.
+    std::vector<GradHook> accumulated;
+    TensorRef values;
     std::string forward;  // anomaly mode: the call that made this node
     std::string name;     // as autograd/1 gave it out
-    ~Extras();
   };
   Extras& extras() {
     if (extras_ == nullptr) extras_ = std::make_unique<Extras>();

@@ -91,6 +91,11 @@ Status run_view_op(const Op* op, std::span<const tn_value> args, tn_value* resul
     return invalid("{}: the view has {} dimensions, expected 0 to {}", op->schema.name, view.ndim,
                    TN_MAX_RANK);
   }
+  for (int32_t d = 0; d < view.ndim; ++d) {
+    if (view.strides[d] < 0) [[unlikely]]
+      return invalid("{}: stride {} of dimension {} is negative", op->schema.name, view.strides[d],
+                     d);
+  }
   Tensor* x = as_tensor(args[0].as.tensor);
   Tensor* made;
   TN_TRY(make_view(x, {view.sizes, static_cast<size_t>(view.ndim)}, view.strides,

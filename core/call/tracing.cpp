@@ -78,7 +78,10 @@ bool traced_dtypes(const Op* op, std::span<const tn_value> args, std::vector<tn_
   if (op->infer != nullptr) {
     tn_meta metas[kMaxArguments];
     if (StatusHolder(ask_inference(op, args, metas))) return false;
-    for (size_t i = 0; i < op->schema.returns.size(); ++i) dtypes->push_back(metas[i].dtype);
+    for (size_t i = 0; i < op->schema.returns.size(); ++i) {
+      if (!is_known_dtype(metas[i].dtype)) return false;
+      dtypes->push_back(metas[i].dtype);
+    }
     return true;
   }
   MetaArguments meta;

@@ -219,7 +219,11 @@ class Lowering {
     const GraphNode& node = graph_[id];
     const NodeType type = typing_.nodes[id];
     const uint8_t reg = register_of(type.kind);
-    const auto arg = [&](int i) { return argument(id, i); };
+    const bool leaps = node.op == TN_I_REM || node.op == TN_I_FMOD;
+    const auto arg = [&](int i) {
+      const uint32_t value = argument(id, i);
+      return leaps ? as_stored(node.args[i], node.args[1 - i], type.kind, value) : value;
+    };
     if (type.kind == Kind::kBool && (node.op == TN_I_ADD || node.op == TN_I_MUL)) {
       return emit(node.op == TN_I_ADD ? TN_I_OR : TN_I_AND, kBoolean, {arg(0), arg(1)});
     }
@@ -254,19 +258,27 @@ class Lowering {
   uint32_t comparison(NodeId id) {
     const GraphNode& node = graph_[id];
     const Kind kind = wanted_kind(id, 0);
-    return emit(node.op, kBoolean, {compared(node.args[0], kind), compared(node.args[1], kind)},
-                register_of(kind));
+    const auto side = [&](int i) {
+      return as_stored(node.args[i], node.args[1 - i], kind, read(node.args[i], kind));
+    };
+    return emit(node.op, kBoolean, {side(0), side(1)}, register_of(kind));
   }
 
-  // A side of a comparison. A number beside halves is rounded to one, so half(0.1) == 0.1.
-  uint32_t compared(NodeId id, Kind kind) {
-    const uint32_t value = read(id, kind);
+  // An operand where the smallest difference counts: a number beside halves is rounded to one, so
+  // half(0.1) == 0.1, and so is a tensor of integers, or one without dimensions of another float
+  // dtype, beside a tensor of halves itself.
+  uint32_t as_stored(NodeId id, NodeId beside, Kind kind, uint32_t value) {
     const GraphNode& node = graph_[id];
-    const bool is_number =
-        node.op == kOperand && types_[node.value.i].category == Category::kNumber;
-    const bool is_rounded = kind == Kind::kFloat && is_number && is_half(typing_.float_dtype);
-    return is_rounded ? emit(TN_I_CAST, static_cast<uint8_t>(typing_.float_dtype), {value}, float_)
-                      : value;
+    if (kind != Kind::kFloat || node.op != kOperand || !is_half(typing_.float_dtype)) return value;
+    if (types_[node.value.i].category != Category::kNumber &&
+        (is_stored_half(node) || !is_stored_half(graph_[beside])))
+      return value;
+    return emit(TN_I_CAST, static_cast<uint8_t>(typing_.float_dtype), {value}, float_);
+  }
+
+  bool is_stored_half(const GraphNode& node) const {
+    return node.op == kOperand && types_[node.value.i].category != Category::kNumber &&
+           types_[node.value.i].dtype == typing_.float_dtype;
   }
 
   uint32_t wrapped(uint32_t value, NodeType type) {

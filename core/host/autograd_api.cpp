@@ -124,6 +124,16 @@ tn_status* hook_add(tn_tensor* t, tn_hook_fn fn, void* self, void (*destroy)(voi
   });
 }
 
+tn_status* accumulated_hook_add(tn_tensor* t, tn_hook_fn fn, void* self, void (*destroy)(void*),
+                                uint64_t* id) {
+  return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("register_post_accumulate_grad_hook", t));
+    TN_TRY(expect_given("register_post_accumulate_grad_hook: the function",
+                        reinterpret_cast<const void*>(fn)));
+    return add_accumulated_hook(as_tensor(t), fn, self, destroy, id);
+  });
+}
+
 tn_status* hook_remove(tn_tensor* t, uint64_t id) {
   return guarded([&]() -> Status {
     TN_TRY(expect_tensor("hook", t));
@@ -183,7 +193,7 @@ tn_status* node_add_hook(tn_node* node, tn_hook_fn fn, void* self, void (*destro
   return guarded([&]() -> Status {
     TN_TRY(expect_given("node_add_hook: the node", node));
     TN_TRY(expect_given("node_add_hook: the function", reinterpret_cast<const void*>(fn)));
-    as_node(node)->extras().hooks.push_back({0, 0, fn, self, destroy});
+    push_hook(&as_node(node)->extras().hooks, 0, 0, fn, self, destroy);
     return nullptr;
   });
 }
@@ -243,7 +253,8 @@ const tn_autograd_api* autograd_api() {
                                         node_n_next,
                                         node_next,
                                         node_add_hook,
-                                        node_release};
+                                        node_release,
+                                        accumulated_hook_add};
   return &table;
 }
 

@@ -118,6 +118,7 @@ Status refuses(const Kernel& kernel, const KernelQuestion& q, std::string* reaso
   const tn_call call = call_before_outputs(kernel, q.op, q.device, q.args, metas,
                                            metas != nullptr ? q.outputs->count() : 0);
   const int32_t takes = def.supports(def.self, &call, text, sizeof(text));
+  text[sizeof(text) - 1] = '\0';  // it may have filled all of it
   // Another kernel would do, with other bits.
   if (takes < 0) return out_of_memory_status();
   if (takes == 0) *reason = text[0] != '\0' ? text : "refused without a reason";

@@ -23,7 +23,7 @@ Status out_of_memory(tn_device device, const MemorySummary& s, Status refusal) {
       "weights "
       "{}",
       device_text(device), bytes_text(s.wanted),
-      s.limit == 0 ? "no limit" : "limit " + bytes_text(s.limit), bytes_text(s.live),
+      s.limit == 0 ? "no limit of the cache" : "limit " + bytes_text(s.limit), bytes_text(s.live),
       bytes_text(s.cached), bytes_text(s.blobs));
   const tn_device_def& def = device_type(device.type)->def;
   uint64_t free = 0, total = 0;

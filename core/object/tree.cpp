@@ -103,6 +103,7 @@ void set_data(Tensor* tensor, const Tensor* other) {
   tensor->byte_offset = other->byte_offset;
   tensor->flags = (tensor->flags & kOwnFlags) | (other->flags & ~kOwnFlags);
   if (tensor->base != nullptr) std::exchange(tensor->base, nullptr)->release();
+  renew_hooked_values(tensor);
 }
 
 Status move_object(Object* object, tn_device device, tn_dtype floats) {

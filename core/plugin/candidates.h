@@ -18,6 +18,7 @@ struct Candidate {
   std::filesystem::path file;
   std::filesystem::path identity;  // without links
   Manifest manifest;
+  bool is_bundled = false;  // it lies in the folder of the install
 };
 
 class Candidates {

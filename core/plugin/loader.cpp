@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include <dlfcn.h>
@@ -34,6 +35,7 @@ struct Loader {
   std::vector<LoadedPlugin> loaded;  // in order of loading
   // device types below were looked at by report_incomplete_devices
   int32_t looked_at = TN_FIRST_PLUGIN_DEVICE;
+  std::set<std::string> told;  // by report_waiting_kernels
   bool closed = false;
 };
 
@@ -71,6 +73,17 @@ void report_incomplete_devices() {
                     device->name, device->plugin, missing)
                     .c_str());
   }
+}
+
+// A plugin of the install that another one keeps out takes ops, layers or devices with it that
+// everybody counts on, so this is told at once, and not at the first call that misses one.
+void warn_of_bundled(const Candidate& candidate, const std::string& reason) {
+  if (!candidate.is_bundled) return;
+  log_line(2,
+           fmt::format("plugin '{}', which comes with Tenon, was not loaded, and nothing of it is "
+                       "there ({}): {}",
+                       candidate.manifest.id, candidate.manifest.description, reason)
+               .c_str());
 }
 
 fs::path identity_of(const fs::path& file) {
@@ -127,6 +140,32 @@ bool is_loaded(const fs::path& identity) {
                      [&](const LoadedPlugin& p) { return p.identity == identity; });
 }
 
+// A kernel for an op that its pack does not have, or whose schema is another, is never asked. One
+// for a pack that is not there may be meant for whoever has it, unless its name is close to one that
+// is there. The bundled plugins have kernels for packs that an install may lack.
+void report_waiting_kernels() {
+  for (const auto& [kernel, reason] : registry().waiting_kernels()) {
+    if (kernel->op.empty() || find_device_type(kernel->device) == nullptr) continue;
+    const LoadedPlugin* from = find_loaded(kernel->plugin);
+    if (from == nullptr || from->is_bundled) continue;
+    const std::string& name = kernel->op_name;
+    const Op* op = nullptr;
+    const StatusHolder unknown(registry().find(name, &op));
+    const std::string& why = unknown ? unknown.get()->message : reason;
+    const bool is_near = why.find("did you mean") != std::string::npos;
+    if (unknown && !is_near && find_loaded(name.substr(0, name.find('.'))) == nullptr) continue;
+    const std::string text = fmt::format("plugin '{}' has a kernel on '{}' that is not used: {}",
+                                         kernel->plugin, kernel->device, why);
+    if (loader().told.insert(text).second) log_line(2, text.c_str());
+  }
+}
+
+// What a plugin's author should know at the load; all has been loaded that was asked for.
+void report_what_lacks() {
+  report_incomplete_devices();
+  report_waiting_kernels();
+}
+
 // The manifest and what it says; nothing of the library is read.
 Status look_at(Candidate* candidate) {
   TN_TRY(read_manifest(candidate->file, &candidate->manifest));
@@ -161,8 +200,8 @@ Status stage_and_commit(const Candidate& candidate, const Library& library) {
     return status;
   }
   Loader& l = loader();
-  l.loaded.push_back(
-      {manifest.id, candidate.file, candidate.identity, staging, library.shutdown, self});
+  l.loaded.push_back({manifest.id, candidate.file, candidate.identity, candidate.is_bundled,
+                      staging, library.shutdown, self});
   record(
       {candidate.file, candidate.identity, manifest, PluginState::kLoaded, "", staging->brings()});
   return nullptr;
@@ -243,7 +282,7 @@ Status add_one(const Library& library, Candidate* candidate) {
     return invalid("plugin '{}' is there already, from {}", id, other->file.string());
   Status status = stage_and_commit(*candidate, library);
   if (status == nullptr) {
-    report_incomplete_devices();
+    report_what_lacks();
     return nullptr;
   }
   record_failure(*candidate, status);
@@ -265,7 +304,7 @@ Status load_plugin(const char* path) {
     if (is_loaded(candidate.identity)) return nullptr;
     Status status = load_one(&candidate);
     if (status == nullptr) {
-      report_incomplete_devices();
+      report_what_lacks();
       return nullptr;
     }
     record_failure(candidate, status);
@@ -301,7 +340,7 @@ Status load_all_plugins() {
                                    : fmt::format("cannot be read: {}", failed.message());
       }
       for (const fs::path& file : files) {
-        Candidate candidate{file, identity_of(file), {}};
+        Candidate candidate{file, identity_of(file), {}, folder.is_installs};
         if (is_loaded(candidate.identity) || candidates.contains(candidate.identity)) continue;
         StatusHolder status(look_at(&candidate));
         if (status) {
@@ -327,14 +366,19 @@ Status load_all_plugins() {
                 {}});
         continue;
       }
+      const size_t n_stagings = l.stagings.size();
       StatusHolder status(guarded([&] { return open_and_commit(*next); }));
-      if (status) record_failure(*next, status.get());
+      if (!status) continue;
+      record_failure(*next, status.get());
+      // What a machine lacks is no news: its plugins are made to do without.
+      const bool was_begun = l.stagings.size() > n_stagings;
+      if (was_begun) warn_of_bundled(*next, reason_text(status.get()));
     }
     for (const auto& [candidate, reason] : candidates.stuck(there)) {
       StatusHolder status(make_status(TN_FAILED_PRECONDITION, reason));
       record_failure(candidate, status.get());
     }
-    report_incomplete_devices();
+    report_what_lacks();
     return nullptr;
   });
 }

@@ -70,7 +70,10 @@ std::vector<SearchFolder> search_folders() {
       }
     }
   }
-  if (const fs::path folder = install_folder(); !folder.empty()) add(folder, &folders);
+  if (const fs::path folder = install_folder(); !folder.empty()) {
+    add(folder, &folders);
+    for (SearchFolder& searched : folders) searched.is_installs = searched.folder == folder;
+  }
   return folders;
 }
 

@@ -11,7 +11,8 @@ namespace tenon {
 
 struct SearchFolder {
   std::filesystem::path folder;
-  std::string ignored;  // why it is not searched; "": it is
+  std::string ignored;       // why it is not searched; "": it is
+  bool is_installs = false;  // of the install, whose plugins are the bundled ones
 };
 
 // In order. Entries of TENON_PLUGIN_PATH that are not absolute are ignored, all of it in a

@@ -14,6 +14,7 @@ struct LoadedPlugin {
   std::string id;
   std::filesystem::path file;
   std::filesystem::path identity;
+  bool is_bundled;
   const Staging* staging;
   tn_plugin_shutdown_fn shutdown;  // may be NULL
   void* self;

@@ -171,12 +171,11 @@ uint32_t dims_mask(const char* what, std::span<const int64_t> dims, int32_t ndim
   for (const int64_t dim : dims) {
     int32_t d;
     throw_if(wrap_dim(what, dim, ndim, &d));
-    if (ndim == 0) continue;
     if ((mask >> d & 1) != 0)
       throw StatusException{invalid("{}: dimension {} stands twice in dims", what, dim)};
     mask |= 1u << d;
   }
-  return mask;
+  return ndim == 0 ? 0 : mask;
 }
 
 }  // namespace tenon

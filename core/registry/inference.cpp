@@ -1,6 +1,7 @@
 #include "registry/inference.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "registry/handlers.h"
 #include "registry/values.h"
@@ -12,14 +13,21 @@ namespace tenon {
 Handlers handlers;
 
 Status ask_inference(const Op* op, std::span<const tn_value> args, tn_meta* metas) {
+  // What it forgets is a scalar on the device of the call, and no dtype, which is refused.
+  const size_t n = op->schema.returns.size();
+  const tn_device device = call_device(args);
+  std::memset(metas, 0, n * sizeof(tn_meta));
+  for (size_t i = 0; i < n; ++i) {
+    metas[i].dtype = TN_DTYPE_NONE;
+    metas[i].device = device;
+  }
   return op->infer(op->self, args.data(), static_cast<uint32_t>(args.size()), metas,
-                   static_cast<uint32_t>(op->schema.returns.size()));
+                   static_cast<uint32_t>(n));
 }
 
 // Kernels choose, and compute with these sizes, before there is a tensor: what overflows, or is no
 // shape at all, is refused before they see it. Of a dynamic output nothing is known yet.
 Status OutputMetas::check() const {
-  if ((op_->flags & TN_OP_DYNAMIC) != 0) return nullptr;
   const tn_device device = call_device(args_);
   const bool may_choose = std::ranges::any_of(
       op_->schema.arguments, [](const Argument& a) { return a.type == Type::kDevice; });
@@ -29,6 +37,7 @@ Status OutputMetas::check() const {
     return error(TN_INTERNAL, "{}: infer of plugin '{}' gives {} for a call on {}",
                  op_->schema.name, op_->plugin, device_text(meta.device), device_text(device));
   }
+  if ((op_->flags & TN_OP_DYNAMIC) != 0) return nullptr;
   for (const tn_meta& meta : std::span(metas_, count())) {
     int64_t numel;
     TN_TRY(count_elements(op_->schema.name.c_str(), {meta.sizes, static_cast<size_t>(meta.ndim)},

@@ -9,11 +9,10 @@
 #include "base/not_loaded.h"
 #include "base/text.h"
 #include "registry/variants.h"
+#include "registry/shown_name.h"
 
 namespace tenon {
 namespace {
-
-constexpr std::string_view kStandardPack = "ops";
 
 // Lists that readers may still hold; kept for good. Under the registry's lock.
 std::vector<std::unique_ptr<const KernelList>>& old_lists() {
@@ -162,7 +161,12 @@ Status Registry::check(const StagedOps& staged) {
   for (const StagedVjp& vjp : staged.vjps) {
     const Op* op = find_op(resolve(vjp.op, vjp.plugin, staged));
     if (op == nullptr) {
-      return error(TN_NOT_FOUND, "vjp for '{}': there is no such op; load its pack first", vjp.op);
+      const size_t point = vjp.op.find('.');
+      return error(
+          TN_NOT_FOUND,
+          "vjp for '{}': there is no such op; load its pack first: a plugin says so by "
+          "NEEDS {} of tenon_add_plugin, or by \"needs\" in its manifest file",
+          vjp.op, point == vjp.op.npos ? kStandardPack : std::string_view(vjp.op).substr(0, point));
     }
     if ((op->flags & TN_OP_NO_GRADIENT) != 0) {
       return invalid("vjp for '{}': the op says that it has no gradient", op->name);

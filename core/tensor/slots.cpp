@@ -167,8 +167,9 @@ Status allocate(tn_device device, uint64_t bytes, void** memory) {
   const uint64_t stated = device_type(device.type)->stated_alignment;
   if (failed == nullptr && stated > 1 && reinterpret_cast<uintptr_t>(*memory) % stated != 0) {
     slots::free(device, *memory, bytes);
-    failed = error(TN_INTERNAL, "{} is no multiple of the alignment that it states, {}",
-                   fmt::ptr(*memory), stated);
+    failed = error(TN_INTERNAL,
+                   "plugin '{}' gave {}, which is no multiple of the alignment that it states, {}",
+                   device_type(device.type)->plugin, fmt::ptr(*memory), stated);
   }
   return read_error(device, "allocate", nullptr, failed);
 }

@@ -104,18 +104,20 @@ Tensor expect_bytes(const Tensor& bytes) {
 }
 
 void add_safetensors() {
-  plugin::object("SafetensorsBytes(Tensor bytes)", [](Object& self, Tensor given) {
-    const Tensor bytes = expect_bytes(given);
-    const char* const data = static_cast<const char*>(bytes.get()->data);
-    const std::string name = "load_bytes";
-    auto reader = std::make_shared<const SafetensorsReader>(
-        InputFile(name, {data, static_cast<size_t>(bytes.numel())}));
-    self.method("names() -> str[]", [=] { return names_of(*reader); });
-    // `bytes` lives as long as the reader.
-    self.method("tensor(str name) -> Tensor", [reader, bytes, name](std::string tensor) {
-      return read_tensor(name, *reader, tensor);
-    });
-  });
+  // call: how its messages begin.
+  plugin::object("SafetensorsBytes(Tensor bytes, str call=\"load_bytes\")",
+                 [](Object& self, Tensor given, std::string name) {
+                   const Tensor bytes = expect_bytes(given);
+                   const char* const data = static_cast<const char*>(bytes.get()->data);
+                   auto reader = std::make_shared<const SafetensorsReader>(
+                       InputFile(name, {data, static_cast<size_t>(bytes.numel())}));
+                   self.method("names() -> str[]", [=] { return names_of(*reader); });
+                   // `bytes` lives as long as the reader.
+                   self.method("tensor(str name) -> Tensor",
+                               [reader, bytes, name](std::string tensor) {
+                                 return read_tensor(name, *reader, tensor);
+                               });
+                 });
   plugin::object("SafetensorsFile(str path)", [](Object& self, std::string path) {
     auto reader = std::make_shared<const SafetensorsReader>(path);
     self.method("names() -> str[]", [=] { return names_of(*reader); });

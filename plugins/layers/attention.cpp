@@ -56,6 +56,17 @@ struct Attention {
          std::to_string(features) + "]");
   }
 
+  // One batch does not broadcast to another.
+  void check_batches(const Tensor& query, const Tensor& key, const Tensor& value) const {
+    const int64_t d = batch_first ? 0 : 1, n = query.size(d);
+    for (const auto& [name, t] : {std::pair("key", &key), std::pair("value", &value)}) {
+      if (t->size(d) == n) continue;
+      fail(std::string(name) + " is " + sizes_text(*t) + ", a batch of " +
+           std::to_string(t->size(d)) + ", and query " + sizes_text(query) + ", a batch of " +
+           std::to_string(n) + "; expected the same");
+    }
+  }
+
   std::vector<Tensor> projected(const Object& self, const Tensor& query, const Tensor& key,
                                 const Tensor& value) const {
     const Tensor bias = self.tensor("in_proj_bias");
@@ -144,6 +155,7 @@ struct Attention {
     check("query", query, rank, embed_dim);
     check("key", key, rank, kdim);
     check("value", value, rank, vdim);
+    if (rank == 3) check_batches(query, key, value);
     std::vector<Tensor> list = projected(self, query, key, value);
     const int64_t m = key.size(rank == 3 && batch_first ? 1 : 0);
     if (rank == 2) {
@@ -188,7 +200,8 @@ struct Attention {
     } else {
       weights = softmax(scores, -1);
     }
-    return tenon::dropout(weights, dropped, dropped > 0);
+    // A mask of another dtype may have widened the scores.
+    return tenon::dropout(weights.to(query.dtype()), dropped, dropped > 0);
   }
 };
 

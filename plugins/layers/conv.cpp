@@ -12,8 +12,8 @@ const OpRef kTransposed[] = {OpRef("conv_transpose1d"), OpRef("conv_transpose2d"
                              OpRef("conv_transpose3d")};
 
 void expect_channels(int64_t in_channels, int64_t out_channels, int64_t groups) {
-  expect_positive("in_channels", in_channels);
-  expect_positive("out_channels", out_channels);
+  expect_size("in_channels", in_channels);
+  expect_size("out_channels", out_channels);
   expect_positive("groups", groups);
   if (in_channels % groups != 0 || out_channels % groups != 0) {
     fail("in_channels is " + std::to_string(in_channels) + " and out_channels " +
@@ -30,7 +30,7 @@ void add_parameters(Object& self, int64_t first, int64_t second, const std::vect
   sizes.insert(sizes.end(), kernel.begin(), kernel.end());
   double fan_in = double(second);
   for (const int64_t k : kernel) fan_in *= double(k);
-  const double bound = 1 / std::sqrt(fan_in);
+  const double bound = fan_in > 0 ? 1 / std::sqrt(fan_in) : 0;
   self.parameter("weight", uniform(sizes, -bound, bound));
   self.parameter("bias", bias ? uniform({out_channels}, -bound, bound) : Tensor());
 }

@@ -89,6 +89,9 @@ void add_embedding_layers() {
           fail(std::string("scale_grad_by_freq is of sums and means whose gradients are not "
                            "sparse, and ") +
                (sparse ? "sparse is set" : "mode is max"));
+        if (sparse && mode == "max")
+          fail(
+              "sparse is set and mode is max, expected sum or mean with gradients that are sparse");
         if (mode != "sum" && mode != "mean" && mode != "max")
           fail("mode is '" + mode + "', expected sum, mean or max");
         self.parameter("weight", table(num_embeddings, embedding_dim, padding_idx));

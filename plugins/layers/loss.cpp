@@ -5,8 +5,8 @@ namespace layers {
 namespace {
 
 // f(input, target, reduction)
-void add_loss(const char* schema, const char* doc,
-              Tensor (*f)(const Tensor&, const Tensor&, TextRef)) {
+template <typename F>
+void add_loss(const char* schema, const char* doc, F f) {
   layer(schema, doc, [f](Object& self, std::string reduction) {
     expect_reduction(reduction);
     self.method(kOfInputAndTarget, [f, reduction](Tensor input, Tensor target) {
@@ -17,9 +17,15 @@ void add_loss(const char* schema, const char* doc,
 
 void add_losses_of_differences() {
   add_loss("MSELoss(str reduction=\"mean\")",
-           "loss(input, target): (input - target)^2. reduction: mean, sum or none.", mse_loss);
+           "loss(input, target): (input - target)^2. reduction: mean, sum or none.",
+           [](const Tensor& input, const Tensor& target, const std::string& reduction) {
+             return mse_loss(input, target, reduction);
+           });
   add_loss("L1Loss(str reduction=\"mean\")",
-           "loss(input, target): |input - target|. reduction: mean, sum or none.", l1_loss);
+           "loss(input, target): |input - target|. reduction: mean, sum or none.",
+           [](const Tensor& input, const Tensor& target, const std::string& reduction) {
+             return l1_loss(input, target, reduction);
+           });
   layer("SmoothL1Loss(str reduction=\"mean\", float beta=1)",
         "loss(input, target): d * d / (2 * beta) where d = |input - target| is below beta, else d "
         "- beta / 2. Girshick, arXiv:1504.08083.",
@@ -35,7 +41,7 @@ void add_losses_of_differences() {
         [](Object& self, std::string reduction, double delta) {
           expect_reduction(reduction);
           self.method(kOfInputAndTarget, [=](Tensor input, Tensor target) {
-            return huber_loss(input, target, reduction, delta);
+            return huber_loss(input, target, {.reduction = reduction, .delta = delta});
           });
         });
 }

@@ -19,6 +19,12 @@ constinit ExpressionRef threshold_of{
 constinit ExpressionRef threshold_into{
     "_threshold_(Tensor(a!) x, number threshold, number value) -> Tensor(a!)", kThreshold};
 
+constexpr const char* kCelu =
+    "where(x <= 0, alpha * expm1(where(x <= 0, x, 0) / alpha), x)\n"
+    "dx = where(x <= 0, g * exp(where(x < 0, x, 0) / alpha), g)";
+constinit ExpressionRef celu_of{"_celu(Tensor x, float alpha) -> Tensor", kCelu};
+constinit ExpressionRef celu_into{"celu_(Tensor(a!) x, float alpha) -> Tensor(a!)", kCelu};
+
 double as_double(const Operand& number) {
   const tn_value& v = number.value();
   return v.kind == TN_KIND_FLOAT ? v.as.f : double(v.as.i);
@@ -129,12 +135,19 @@ void exponential_units() {
       .doc("x where it is above 0, else alpha * (exp(x) - 1). Clevert et al., arXiv:1511.07289.")
       .amp(Amp::widest)
       .inplace();
-  op("celu(Tensor x, float alpha=1) -> Tensor",
-     "where(x <= 0, alpha * expm1(where(x <= 0, x, 0) / alpha), x)\n"
-     "dx = where(x <= 0, g * exp(where(x < 0, x, 0) / alpha), g)")
-      .doc("max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)). Barron, arXiv:1704.07483.")
-      .amp(Amp::widest)
-      .inplace();
+  for (const bool in_place : {false, true}) {
+    op(in_place ? "celu_(Tensor(a!) x, float alpha=1) -> Tensor(a!)"
+                : "celu(Tensor x, float alpha=1) -> Tensor")
+        .doc("max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)). Barron, arXiv:1704.07483.")
+        .amp(Amp::widest)
+        .keeps_halves()
+        .meaning([in_place](Tensor x, double alpha) {
+          if (alpha == 0)
+            fail(std::string(in_place ? "celu_" : "celu") +
+                 ": alpha is 0, expected another number");
+          return prim::elementwise(in_place ? celu_into : celu_of, x, alpha);
+        });
+  }
   // Klambauer et al., arXiv:1706.02515.
   op("selu(Tensor x) -> Tensor",
      "1.0507009873554805 * where(x <= 0, 1.6732632423543772 * expm1(where(x <= 0, x, 0)), x)\n"

@@ -113,8 +113,47 @@ Meta attention_meta(const Tensor& query, const Tensor& key, const Tensor& value,
               query.device());
 }
 
+// A mask of numbers in query's dtype. What that cannot hold is its greatest number, so that a row of
+// the least of float32 is still a row of equal numbers, and not of -inf.
+Tensor mask_as(const Tensor& mask, Dtype dtype) {
+  const bool differs = mask.defined() && mask.dtype().is_float() && mask.dtype() != dtype;
+  if (!differs || !dtype.is_float()) return mask;
+  if (mask.dtype().itemsize() <= dtype.itemsize() && dtype != float16) return as_dtype(mask, dtype);
+  const double most = finfo(dtype).max;
+  const Tensor x = wide(mask);  // a bfloat16 rounds float16's greatest number up, to one too great
+  return as_dtype(where(isinf(x), x, clamp(x, -most, most)), dtype);
+}
+
+// Heads of key or value as many as those of query, each for as many of these as come to it.
+Tensor spread_heads(const Tensor& t, int64_t heads) {
+  const Sizes front = first_sizes(t, t.dim() - 2), behind = last_sizes(t, 2);
+  const Tensor each =
+      prim::expand(unsqueeze(t, -3), joined_sizes({front, {heads / t.size(-3)}, behind}));
+  Sizes sizes = sizes_of(t);
+  sizes[sizes.size() - 3] = heads;
+  return prim::reshape(each, sizes);
+}
+
 Tensor attended(Tensor query, Tensor key, Tensor value, Tensor mask, double dropout_p,
                 bool is_causal, optional<double> scale, bool enable_gqa, bool below) {
+  if (!below) {
+    mask = mask_as(mask, query.dtype());
+    const bool has_heads = query.dim() > 2 && key.dim() > 2 && value.dim() > 2;
+    const bool are_alike = query.dtype() == key.dtype() && key.dtype() == value.dtype();
+    if (enable_gqa && has_heads && are_alike &&
+        key.size(-3) != value.size(-3)) {  // which no kernel knows
+      const int64_t heads = query.size(-3), of_key = key.size(-3), of_value = value.size(-3);
+      if (of_key > 0 && of_value > 0 && heads % of_key == 0 && heads % of_value == 0) {
+        // In float32, in which the gradients of what is there several times are added.
+        const Dtype dtype = query.dtype();
+        const bool has_numbers = mask.defined() && mask.dtype() != bool_;
+        return as_dtype(attended(wide(query), spread_heads(wide(key), heads),
+                                 spread_heads(wide(value), heads), has_numbers ? wide(mask) : mask,
+                                 dropout_p, is_causal, scale, enable_gqa, below),
+                        dtype);
+      }
+    }
+  }
   check_call(query, key, value, mask, dropout_p, is_causal, enable_gqa);
   if (!below) {
     if (dropout_p == 0)

@@ -12,13 +12,13 @@ constinit ExpressionRef bin_of{
     "where(x >= low and x <= high, min(int((x - low) * bins / (high - low)), bins - 1), bins)"};
 constinit ExpressionRef probe{"_probe(Tensor found, int step, int n) -> Tensor",
                               "min(found + step, n) - 1"};
-// A NaN is behind all: it is not below any boundary.
+// A NaN is behind all, as a value and as sort() leaves it among the boundaries.
 constinit ExpressionRef step_left{
     "_step_left(Tensor found, Tensor boundary, Tensor x, int step, int n) -> Tensor",
-    "int(where(not (boundary >= x) and found + step <= n, found + step, found))"};
+    "int(where((boundary < x or x != x) and found + step <= n, found + step, found))"};
 constinit ExpressionRef step_right{
     "_step_right(Tensor found, Tensor boundary, Tensor x, int step, int n) -> Tensor",
-    "int(where(not (boundary > x) and found + step <= n, found + step, found))"};
+    "int(where((boundary <= x or x != x) and found + step <= n, found + step, found))"};
 constinit ExpressionRef unequal{"_unequal(Tensor x, Tensor before) -> Tensor", "int(x != before)"};
 
 void expect_whole(const char* op, const Tensor& x) {

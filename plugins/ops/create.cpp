@@ -65,7 +65,9 @@ constinit ExpressionRef filled_with{"_filled_with(Tensor(a!) x, number value) ->
                                     "value"};
 
 Tensor filled_like(const Tensor& x, int value, Dtype dtype) {
-  return prim::fill(x.sizes(), value, dtype ? dtype : x.dtype(), x.device());
+  return laid_as(x, [&](Ints sizes) {
+    return prim::fill(sizes, value, dtype ? dtype : x.dtype(), x.device());
+  });
 }
 
 // From both ends to the middle, so that the last element is `end` itself.
@@ -248,11 +250,14 @@ void tensors_like_others() {
   op("empty_like(Tensor x, dtype? dtype=None) -> Tensor")
       .doc(
           "A tensor that is not initialized, of the sizes and device of x, and of its dtype unless "
-          "said.")
+          "said. Its dimensions lie in the order of x's; so do those of the other ops whose names "
+          "end in _like.")
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, Dtype dtype) {
-        return Tensor::empty(x.sizes(), dtype ? dtype : x.dtype(), x.device());
+        return laid_as(x, [&](Ints sizes) {
+          return Tensor::empty(sizes, dtype ? dtype : x.dtype(), x.device());
+        });
       });
   op("zeros_like(Tensor x, dtype? dtype=None) -> Tensor")
       .doc("Zeros of the sizes and device of x, and of its dtype unless said.")
@@ -269,7 +274,9 @@ void tensors_like_others() {
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, Operand value, Dtype dtype) {
-        return full(x.sizes(), Number(value), dtype ? dtype : x.dtype(), x.device());
+        return laid_as(x, [&](Ints sizes) {
+          return full(sizes, Number(value), dtype ? dtype : x.dtype(), x.device());
+        });
       });
   // The new values have no gradient to give back: x gets zero, through the formula.
   op("fill_(Tensor(a!) x, number value) -> Tensor(a!)")

@@ -105,6 +105,18 @@ void copies_with_parts() {
         return with_part("slice_scatter", x, src,
                          [&](const Tensor& y) { return prim::slice(y, dim, start, end, step); });
       });
+  op("as_strided_scatter(Tensor x, Tensor src, int[] sizes, int[] strides, int offset=0) -> Tensor")
+      .doc(
+          "A row-major copy of x in which src stands in the place of its as_strided(sizes, "
+          "strides, "
+          "offset).")
+      .method()
+      .keeps_halves()
+      .meaning([](Tensor x, Tensor src, Ints sizes, Ints strides, int64_t offset) {
+        return with_part("as_strided_scatter", x, src, [&](const Tensor& y) {
+          return prim::as_strided(y, sizes, strides, offset);
+        });
+      });
 }
 
 }  // namespace

@@ -84,13 +84,26 @@ int64_t count_classes(const Tensor& index) {
   return checked_add("one_hot", largest, 1);
 }
 
+// Of classes that may be looked at; elsewhere the device tells of them late.
+void check_classes(const Tensor& index, int64_t num_classes) {
+  if (!may_look_at(index) || index.numel() == 0) return;
+  const int64_t least = prim::reduce(TN_REDUCE_MIN, index).item<int64_t>();
+  const int64_t most = prim::reduce(TN_REDUCE_MAX, index).item<int64_t>();
+  if (least >= 0 && most < num_classes) return;
+  fail("one_hot: index " + std::to_string(least < 0 ? least : most) +
+       " is out of range for num_classes " + std::to_string(num_classes) + ", expected 0 to " +
+       std::to_string(num_classes - 1));
+}
+
 Tensor hot(const Tensor& given, int64_t num_classes) {
   const Tensor index = as_index("one_hot", "index", given);
-  if (num_classes == -1) num_classes = count_classes(index);
+  const bool is_given = num_classes != -1;
+  if (!is_given) num_classes = count_classes(index);
   if (num_classes < 1) {
     fail("one_hot: num_classes is " + std::to_string(num_classes) +
          ", expected at least 1, or -1 for one more than the largest class");
   }
+  if (is_given) check_classes(index, num_classes);
   expect_countable("one_hot", joined_sizes({sizes_of(index), {num_classes}}), int64);
   std::vector<int64_t> sizes(index.sizes().begin(), index.sizes().end());
   sizes.push_back(1);
@@ -106,9 +119,10 @@ constinit ExpressionRef bag_mean{"_bag_mean(Tensor total, Tensor n) -> Tensor",
                                  "total / max(n, 1)"};
 constinit ExpressionRef is_no_padding{"_is_no_padding(Tensor i, int padding) -> Tensor",
                                       "int(i != padding)"};
+// Of equal ones the first, which alone gets the gradient, as PyTorch's. NaN wins.
 constinit ExpressionRef larger_of_bag{
     "_larger_of_bag(Tensor y, Tensor below, Tensor bag, Tensor bag_below) -> Tensor",
-    "where(bag == bag_below, max(y, below), y)"};
+    "where(bag == bag_below and not y > below and y == y, below, y)"};
 
 // numbers [n] as rows of the width of the table.
 Tensor as_rows(const Tensor& numbers, int64_t width) {
@@ -134,6 +148,12 @@ Tensor bag_max(const Tensor& values, const Tensor& bag, const Tensor& counts) {
   return prim::gather(y, 0, last);
 }
 
+// The largest of each of x [bags, n, d] along n. As in bag_max, of equal ones the first gets the gradient.
+Tensor first_largest(const Tensor& x) {
+  if (x.size(1) == 0) return spread({x.size(0), x.size(2)}, 0, x.dtype(), x.device());
+  return std::get<0>(max(x, 1));
+}
+
 struct BagOptions {
   Tensor offsets;
   string_view mode;
@@ -154,6 +174,11 @@ void check_bags(const Tensor& weight, const Tensor& index, BagOptions* o) {
   }
   if (o->mode != "sum" && o->mode != "mean" && o->mode != "max") {
     fail("embedding_bag: mode is '" + std::string(o->mode) + "', expected 'sum', 'mean' or 'max'");
+  }
+  if (o->sparse && o->mode == "max") {
+    fail(
+        "embedding_bag: sparse is set and mode is 'max', expected 'sum' or 'mean' with gradients "
+        "that are sparse");
   }
   if (o->scale_grad_by_freq && (o->sparse || o->mode == "max")) {
     fail(std::string("embedding_bag: scale_grad_by_freq is of sums and means whose gradients are "
@@ -277,8 +302,8 @@ Tensor bags_of_wide(const Tensor& weight, const Tensor& index, const BagOptions&
   }
   if (!o.offsets.defined()) {
     if (counted.defined())
-      return of_bags(o.mode, largest ? amax(picked, 1) : sum(picked, 1), sum(counted, 1));
-    if (largest) return amax(picked, 1);
+      return of_bags(o.mode, largest ? first_largest(picked) : sum(picked, 1), sum(counted, 1));
+    if (largest) return first_largest(picked);
     return o.mode == "sum" ? sum(picked, 1) : mean(picked, 1);
   }
   const Tensor first = as_index("embedding_bag", "offsets", o.offsets);

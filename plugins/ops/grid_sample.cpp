@@ -26,6 +26,9 @@ constinit ExpressionRef inside{"_inside(Tensor x, int size) -> Tensor",
 constinit ExpressionRef both{"_both(Tensor flat, Tensor i, int size) -> Tensor",
                              "where(flat >= 0 and i >= 0, flat * size + i, -1)"};
 // Selects before it multiplies: a NaN that is not taken must not reach the gradient of the other factor.
+// Where PyTorch multiplies what is outside, too: a place that is no number gives NaN.
+constinit ExpressionRef weighted_all{"_weighted_all(Tensor x, Tensor weight, Tensor at) -> Tensor",
+                                     "where(at < 0, 0, x) * weight"};
 constinit ExpressionRef weighted{"_weighted(Tensor x, Tensor weight, Tensor at) -> Tensor",
                                  "where(at < 0, 0, x) * where(at < 0, 0, weight)"};
 // y, which gives x a gradient of zero, as PyTorch does where the nearest element is taken.
@@ -83,7 +86,7 @@ std::vector<Tap> taps_of(const Sampler& s, const Tensor& coordinate, int64_t n) 
 }
 
 // What x [n, channels, elements] has at the chosen taps of all dimensions, [n, channels, places].
-Tensor at_taps(const Tensor& x, const std::vector<Tap>& taps, const Sizes& sizes) {
+Tensor at_taps(const Tensor& x, const std::vector<Tap>& taps, const Sizes& sizes, bool all) {
   Tensor at, weight;
   for (size_t d = 0; d < taps.size(); ++d) {
     at = d == 0 ? taps[d].at : prim::elementwise(both, at, taps[d].at, sizes[d]);
@@ -91,24 +94,22 @@ Tensor at_taps(const Tensor& x, const std::vector<Tap>& taps, const Sizes& sizes
     weight = weight.defined() ? mul(weight, taps[d].weight) : taps[d].weight;
   }
   const int64_t n = x.size(0), places = at.numel() / std::max<int64_t>(n, 1);
-  const Sizes line{n, 1, places}, all{n, x.size(1), places};
-  const Tensor index = prim::expand(prim::reshape(clamp_min(at, 0), line), all);
+  const Sizes line{n, 1, places};
+  const Tensor index = prim::expand(prim::reshape(clamp_min(at, 0), line), {n, x.size(1), places});
   const Tensor chosen = prim::gather(x, 2, index), mask = prim::reshape(at, line);
   if (!weight.defined()) return prim::elementwise(shown, chosen, mask);
-  return prim::elementwise(weighted, chosen, prim::reshape(weight, line), mask);
+  return prim::elementwise(all ? weighted_all : weighted, chosen, prim::reshape(weight, line),
+                           mask);
 }
 
-Sampler sampler_of(const std::string& mode, const std::string& padding_mode, bool align_corners,
-                   int64_t n) {
+Sampler sampler_of(const std::string& mode, const std::string& padding_mode, bool align_corners) {
   Sampler s{Mode::bilinear, Border::zeros, align_corners};
-  const bool cubic = mode == "bicubic" && n == 2;
   if (mode == "nearest") {
     s.mode = Mode::nearest;
-  } else if (cubic) {
+  } else if (mode == "bicubic") {
     s.mode = Mode::bicubic;
   } else if (mode != "bilinear") {
-    fail("grid_sample: mode is '" + mode +
-         "', expected bilinear or nearest, or bicubic of x [n, channels, h, w]");
+    fail("grid_sample: mode is '" + mode + "', expected bilinear, nearest or bicubic");
   }
   if (padding_mode == "border") {
     s.border = Border::border;
@@ -131,7 +132,7 @@ Tensor sampled(const Tensor& x, const Tensor& grid, const std::string& mode,
          sizes_text(grid.sizes()) + " (" + grid.dtype().name() +
          "); expected floats [n, channels, h, w] and [n, h_out, w_out, 2], or with a depth and 3");
   }
-  const Sampler s = sampler_of(mode, padding_mode, align_corners, n);
+  const Sampler s = sampler_of(mode, padding_mode, align_corners);
   const Sizes sizes = last_sizes(x, n);
   if (product(sizes) == 0)
     fail("grid_sample: x is " + sizes_text(x.sizes()) + ", which has nothing to sample");
@@ -150,7 +151,7 @@ Tensor sampled(const Tensor& x, const Tensor& grid, const std::string& mode,
       chosen.push_back(along[size_t(rest % each)]);
       rest /= each;
     }
-    const Tensor part = at_taps(flat, chosen, sizes);
+    const Tensor part = at_taps(flat, chosen, sizes, n == 2 || s.mode == Mode::bicubic);
     y = y.defined() ? add(y, part) : part;
   }
   y = prim::reshape(y, joined_sizes({{x.size(0), x.size(1)}, out}));

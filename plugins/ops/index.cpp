@@ -310,6 +310,34 @@ Tensor scattered(const char* op, const Tensor& x, int64_t dim, const Tensor& ind
   return scatter_by(in_place, x, dim, index, src, add);
 }
 
+constinit ExpressionRef static_place{"_static_place(Tensor found, Tensor at, int size) -> Tensor",
+                                     "where(found != 0 and at < size, at, size)"};
+constinit ExpressionRef coordinate{"_coordinate(Tensor i, int step, int n) -> Tensor",
+                                   "i // step % n"};
+
+Tensor first_nonzero(const Tensor& x, int64_t size, int64_t fill_value) {
+  if (size < 0) fail("nonzero_static: size is " + std::to_string(size) + ", expected 0 or more");
+  const int64_t n = x.numel(), all = checked_add("nonzero_static", size, 1);
+  if (x.dim() == 0) return Tensor::empty({size, 0}, int64, x.device());
+  const Sizes table{size, x.dim()};
+  expect_countable("nonzero_static", table, int64);
+  if (n == 0) return prim::fill(table, fill_value, int64, x.device());
+  const Tensor found = as_dtype(prim::reshape(ne(x, 0), {n}), int64);
+  // The row of each element; what is not among the first shares one behind them.
+  const Tensor row =
+      prim::elementwise(static_place, found, sub(prim::scan(TN_REDUCE_SUM, found, 0), 1), size);
+  const Tensor i = prim::iota(n, 0, 1, int64, x.device());
+  std::vector<Tensor> columns;
+  int64_t step = n;
+  for (int64_t d = 0; d < x.dim(); ++d) {
+    step /= x.size(d);
+    const Tensor from = prim::elementwise(coordinate, i, step, x.size(d));
+    const Tensor rows = prim::fill({all}, fill_value, int64, x.device());
+    columns.push_back(prim::slice(prim::scatter(rows, 0, row, from, false), 0, 0, size));
+  }
+  return stack(columns, 1);
+}
+
 void gathers_and_scatters() {
   op("gather(Tensor x, int dim, Tensor index) -> Tensor")
       .doc(
@@ -399,6 +427,14 @@ void advanced_indexing() {
       .primitive(TN_PRIM_NONZERO)
       .dynamic()
       .no_gradient();
+  op("nonzero_static(Tensor x, int size, int fill_value=-1) -> Tensor")
+      .doc(
+          "The first size rows of nonzero(x), and rows of fill_value where it has fewer. Waits for "
+          "nothing.")
+      .method()
+      .no_gradient()
+      .keeps_halves()
+      .meaning(first_nonzero);
 }
 
 }  // namespace

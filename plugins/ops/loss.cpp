@@ -116,6 +116,19 @@ void expect_alike(const char* op, const Tensor& input, const Tensor& target) {
             ": they are broadcast, which is likely to give a wrong result; expected the same "
             "sizes");
 }
+// As PyTorch: the weights do not broadcast.
+void expect_weight_of_each(const char* op, const Tensor& input, const Tensor& weight) {
+  if (!weight.defined() || sizes_of(weight) == sizes_of(input)) return;
+  fail(std::string(op) + ": weight is " + sizes_text(weight.sizes()) + ", input is " +
+       sizes_text(input.sizes()) + "; expected the same sizes");
+}
+// The loss of each element times its weight, of which a mean is over the weights.
+Tensor reduced_with(const Tensor& loss, const Tensor& weight, Reduction reduction) {
+  if (!weight.defined()) return reduced(loss, reduction);
+  const Tensor weighed = mul(loss, weight);
+  if (reduction != Reduction::mean) return reduced(weighed, reduction);
+  return div(prim::reduce(TN_REDUCE_SUM, weighed), sum(weight));
+}
 // As PyTorch: squares and logarithms of whole numbers are refused, which would wrap or be cut.
 void expect_fractions(const char* op, const Tensor& input, const Tensor& target) {
   if (promote(input.dtype(), target.dtype()).is_float()) return;
@@ -267,23 +280,32 @@ Tensor cross_entropy_of(Tensor input, Tensor target, Tensor weight, int64_t igno
 }
 
 void losses_of_differences() {
-  op("mse_loss(Tensor input, Tensor target, str reduction=\"mean\") -> Tensor")
-      .doc("(input - target)^2. reduction: \"mean\", \"sum\" or \"none\".")
+  op("mse_loss(Tensor input, Tensor target, str reduction=\"mean\", Tensor? weight=None) -> "
+     "Tensor")
+      .doc(
+          "(input - target)^2, times weight of the sizes of input. reduction: \"mean\", which is "
+          "over the weights, \"sum\" or \"none\".")
       .amp(Amp::float32)
-      .meaning([](Tensor input, Tensor target, std::string reduction) {
+      .meaning([](Tensor input, Tensor target, std::string reduction, Tensor weight) {
         Reduction kind = reduction_of("mse_loss", reduction);
         expect_alike("mse_loss", input, target);
         expect_fractions("mse_loss", input, target);
-        return reduced(prim::elementwise(squared_difference, input, target), kind);
+        expect_weight_of_each("mse_loss", input, weight);
+        return reduced_with(prim::elementwise(squared_difference, input, target), weight, kind);
       });
-  op("l1_loss(Tensor input, Tensor target, str reduction=\"mean\") -> Tensor")
-      .doc("|input - target|. reduction: \"mean\", \"sum\" or \"none\".")
+  op("l1_loss(Tensor input, Tensor target, str reduction=\"mean\", Tensor? weight=None) -> "
+     "Tensor")
+      .doc(
+          "|input - target|, times weight of the sizes of input. reduction: \"mean\", which is "
+          "over "
+          "the weights, \"sum\" or \"none\".")
       .amp(Amp::float32)
-      .meaning([](Tensor input, Tensor target, std::string reduction) {
+      .meaning([](Tensor input, Tensor target, std::string reduction, Tensor weight) {
         Reduction kind = reduction_of("l1_loss", reduction);
         expect_alike("l1_loss", input, target);
         if (kind == Reduction::mean) expect_fractions("l1_loss", input, target);
-        return reduced(prim::elementwise(difference, input, target), kind);
+        expect_weight_of_each("l1_loss", input, weight);
+        return reduced_with(prim::elementwise(difference, input, target), weight, kind);
       });
   op("smooth_l1_loss(Tensor input, Tensor target, str reduction=\"mean\", float beta=1) -> Tensor")
       .doc(
@@ -303,17 +325,22 @@ void losses_of_differences() {
                                     : prim::elementwise(smooth, input, target, beta),
                        kind);
       });
-  op("huber_loss(Tensor input, Tensor target, str reduction=\"mean\", float delta=1) -> Tensor")
+  op("huber_loss(Tensor input, Tensor target, str reduction=\"mean\", float delta=1, Tensor? "
+     "weight=None) -> Tensor")
       .doc(
-          "d * d / 2 where d = |input - target| is below delta, else delta * (d - delta / 2). "
-          "Huber, 1964.")
+          "d * d / 2 where d = |input - target| is below delta, else delta * (d - delta / 2), "
+          "times "
+          "weight of the sizes of input. Huber, 1964.")
       .amp(Amp::float32)
-      .meaning([](Tensor input, Tensor target, std::string reduction, double delta) {
+      .meaning([](Tensor input, Tensor target, std::string reduction, double delta, Tensor weight) {
         Reduction kind = reduction_of("huber_loss", reduction);
         expect_alike("huber_loss", input, target);
         expect_fractions("huber_loss", input, target);
         expect_positive("huber_loss", "delta", delta, false);
-        return reduced(prim::elementwise(huber, input, target, delta), kind);
+        expect_weight_of_each("huber_loss", input, weight);
+        // As PyTorch, whose mean is over the elements here.
+        const Tensor loss = prim::elementwise(huber, input, target, delta);
+        return reduced(weight.defined() ? mul(loss, weight) : loss, kind);
       });
   op("soft_margin_loss(Tensor input, Tensor target, str reduction=\"mean\") -> Tensor")
       .doc("log(1 + exp(-target * input)); target is 1 or -1.")

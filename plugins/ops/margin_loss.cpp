@@ -51,6 +51,12 @@ void losses_of_distances() {
                ", expected a number above 0");
         }
         const Reduction kind = reduction_of(op, reduction);
+        if (anchor.dim() != positive.dim() || anchor.dim() != negative.dim()) {
+          fail(detail::joined({op, ": anchor is ", sizes_text(anchor.sizes()), ", positive is ",
+                               sizes_text(positive.sizes()), ", negative is ",
+                               sizes_text(negative.sizes()),
+                               "; expected as many dimensions of each"}));
+        }
         const Tensor near = distance_between(op, anchor, positive, p, eps, false);
         Tensor far = distance_between(op, anchor, negative, p, eps, false);
         if (swap) far = minimum(far, distance_between(op, positive, negative, p, eps, false));

@@ -53,14 +53,21 @@ Tensor product(const Tensor& a, const Tensor& b) {
 void check_linear(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   int64_t rank = weight.dim();
   bool fits = x.dim() > 0 && (rank == 1 || rank == 2) && x.size(-1) == weight.size(-1);
-  fits = fits && (!bias.defined() ||
-                  (bias.dim() == rank - 1 && (rank == 1 || bias.size(0) == weight.size(0))));
+  // The bias broadcasts to the product, as PyTorch's does.
+  if (fits && bias.defined()) {
+    Sizes sizes = first_sizes(x, x.dim() - 1);
+    if (rank == 2) sizes.push_back(weight.size(0));
+    fits = bias.dim() <= int64_t(sizes.size()) && (rank == 2 || bias.dim() == 0);
+    for (int64_t d = 1; fits && d <= bias.dim(); ++d)
+      fits = bias.size(-d) == 1 || bias.size(-d) == sizes[sizes.size() - size_t(d)];
+  }
   if (fits) return;
   fail(std::string(name) + ": x is " + sizes_text(x.sizes()) + ", weight is " +
        sizes_text(weight.sizes()) +
        (bias.defined() ? ", bias is " + sizes_text(bias.sizes()) : "") + " (" + x.dtype().name() +
        ", " + x.device().name() +
-       "); expected x [.., in], weight [out, in], bias [out]; or weight [in], bias []");
+       "); expected x [.., in], weight [out, in], bias [out] or of sizes that broadcast to [.., "
+       "out]; or weight [in], bias []");
 }
 
 // x weight^T of the op `name`, whose arguments are checked. A weight without `out` leaves no

@@ -114,6 +114,23 @@ int64_t checked_mul(const char* op, int64_t a, int64_t b) {
   return result;
 }
 
+Sizes order_of(const Tensor& x) {
+  Sizes order;
+  for (int64_t d = 0; d < x.dim(); ++d) order.push_back(d);
+  // As the core orders what an elementwise op makes: a dimension of stride 0 stays in its place.
+  for (size_t i = 1; i < order.size(); ++i) {
+    size_t at = i;
+    for (size_t before = i; before-- > 0;) {
+      const int64_t outer = x.stride(order[before]), inner = x.stride(order[at]);
+      if (outer == 0 || inner == 0) continue;
+      if (outer >= inner) break;
+      std::swap(order[before], order[at]);
+      at = before;
+    }
+  }
+  return order;
+}
+
 std::string sizes_text(std::span<const int64_t> sizes) {
   std::string text = "[";
   for (size_t i = 0; i < sizes.size(); ++i) text += (i ? ", " : "") + std::to_string(sizes[i]);

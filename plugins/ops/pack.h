@@ -141,6 +141,21 @@ inline Sizes first_sizes(const Tensor& x, int64_t n) {
 inline Sizes last_sizes(const Tensor& x, int64_t n) {
   return Sizes(x.sizes().end() - n, x.sizes().end());
 }
+// The dimensions of x as they lie in memory, the outermost first.
+Sizes order_of(const Tensor& x);
+// make(sizes) for the sizes of x, with dimensions that lie in the order of x's: PyTorch's
+// preserve_format.
+template <typename F>
+Tensor laid_as(const Tensor& x, F make) {
+  if (x.is_contiguous() || x.dim() < 2) return make(x.sizes());
+  const Sizes order = order_of(x);
+  Sizes sizes, back(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    sizes.push_back(x.size(order[i]));
+    back[size_t(order[i])] = int64_t(i);
+  }
+  return prim::permute(make(Ints(sizes)), back);
+}
 // INT64_MAX where it is more: no tensor has so many elements.
 inline int64_t product(const Sizes& sizes) {
   int64_t p = 1;

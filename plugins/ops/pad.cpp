@@ -280,6 +280,12 @@ Tensor padded(const Tensor& x, Ints pad, string_view mode, Operand value) {
     fail("pad: mode is '" + std::string(mode) +
          "', expected 'constant', 'reflect', 'replicate' or 'circular'");
   }
+  const tn_value& given = value.value();
+  const double number = given.kind == TN_KIND_FLOAT ? given.as.f : double(given.as.i);
+  if (number != 0) {
+    fail("pad: value is " + number_text(number) + " and mode '" + std::string(mode) +
+         "', expected a value with the mode 'constant' alone");
+  }
   if (has_plain_border(x, pad, mode)) return border_op("ops._border", x, pad, mode);
   // The gradients of what is there several times are added, for halves in float32.
   const bool is_half = x.dtype() == float16 || x.dtype() == bfloat16;

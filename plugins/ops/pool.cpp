@@ -151,6 +151,16 @@ std::tuple<Tensor, Tensor> indexed_max_pool(const char* op, const Tensor& x, Win
 
 namespace {
 
+// As PyTorch's means of three dimensions alone, whose windows fit without padding.
+void expect_whole_windows(const char* op, const Tensor& x, const Windows& w) {
+  const int64_t n = w.n();
+  for (int64_t d = 0; n == 3 && d < n; ++d) {
+    if (w.kernel[size_t(d)] <= x.size(d - n)) continue;
+    fail(std::string(op) + ": kernel_size is " + sizes_text(w.kernel) +
+         ", expected at most the sizes " + sizes_text(last_sizes(x, n)) + " of x, without padding");
+  }
+}
+
 // Elements count that are within the tensor, or the padding too; what a window of ceil_mode has
 // beyond it never does.
 Tensor avg_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode, bool count_include_pad,
@@ -159,6 +169,7 @@ Tensor avg_pool(const char* op, const Tensor& x, Windows w, bool ceil_mode, bool
   expect_elements(op, x.sizes(), n);
   expect_divisor(op, divisor);
   set_out(op, &w, last_sizes(x, n), ceil_mode);
+  expect_whole_windows(op, x, w);
   Sizes dims = counting(2 + n, n);
   bool whole = true;
   for (size_t d = 0; d < size_t(n); ++d) {
@@ -320,7 +331,10 @@ void define_average(int64_t n, const char* schema) {
     const char* name = op_name.c_str();
     expect_number(name, x);
     expect_divisor(name, divisor);
-    return pool_meta(name, x, pool_options(name, n, kernel_size, stride, padding, 1), ceil_mode);
+    const Windows w = pool_options(name, n, kernel_size, stride, padding, 1);
+    Meta result = pool_meta(name, x, w, ceil_mode);
+    expect_whole_windows(name, x, w);
+    return result;
   };
   if (n > 1) {
     op(schema)

@@ -231,7 +231,9 @@ void uniform_and_normal() {
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, Dtype dtype) {
-        return uniform_of("rand_like", x.sizes(), {0, 1}, dtype ? dtype : x.dtype(), x.device());
+        return laid_as(x, [&](Ints sizes) {
+          return uniform_of("rand_like", sizes, {0, 1}, dtype ? dtype : x.dtype(), x.device());
+        });
       });
   op("randn(int[] sizes, dtype? dtype=None, device? device=None) -> Tensor")
       .doc(
@@ -247,7 +249,9 @@ void uniform_and_normal() {
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, Dtype dtype) {
-        return normal_of("randn_like", x.sizes(), dtype ? dtype : x.dtype(), x.device());
+        return laid_as(x, [&](Ints sizes) {
+          return normal_of("randn_like", sizes, dtype ? dtype : x.dtype(), x.device());
+        });
       });
 }
 
@@ -264,7 +268,9 @@ void whole_numbers() {
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, int64_t low, int64_t high, Dtype dtype) {
-        return ints_of("randint_like", low, high, x.sizes(), dtype ? dtype : x.dtype(), x.device());
+        return laid_as(x, [&](Ints sizes) {
+          return ints_of("randint_like", low, high, sizes, dtype ? dtype : x.dtype(), x.device());
+        });
       });
   op("randperm(int n, dtype? dtype=None, device? device=None) -> Tensor")
       .doc("0 to n - 1 in any order. dtype None: int64; device None: the CPU.")

@@ -180,7 +180,7 @@ Tensor area_of(const Tensor& x, const Sizes& out) {
 }
 
 Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::string& mode,
-                    bool align_corners, bool antialias, bool recompute_scale_factor) {
+                    bool align_corners, bool recompute_scale_factor, bool antialias) {
   bool nearest = mode == "nearest" || mode == "nearest-exact";
   int64_t n = x.dim() - 2;
   const char* linear = n == 1 ? "linear" : n == 2 ? "bilinear" : "trilinear";
@@ -258,7 +258,11 @@ Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::
 
 // [.., channels r r, h, w] and [.., channels, h r, w r].
 Tensor shuffled(const char* op, const Tensor& x, int64_t r, bool up) {
-  bool fits = x.dim() >= 3 && r >= 1 && r <= INT32_MAX;  // so that its square has 64 bits
+  if (r < 1) {
+    fail(std::string(op) + ": " + (up ? "upscale_factor" : "downscale_factor") + " is " +
+         std::to_string(r) + ", expected at least 1");
+  }
+  bool fits = x.dim() >= 3 && r <= INT32_MAX;  // so that its square has 64 bits
   if (fits && up) fits = x.size(-3) % (r * r) == 0;
   if (fits && !up) fits = x.size(-2) % r == 0 && x.size(-1) % r == 0;
   if (!fits) {
@@ -306,7 +310,7 @@ void resize() {
           },
           Reads::args);
   op("interpolate(Tensor x, int[] size=[], float[] scale_factor=[], str mode=\"nearest\", bool "
-     "align_corners=False, bool antialias=False, bool recompute_scale_factor=False) -> Tensor")
+     "align_corners=False, bool recompute_scale_factor=False, bool antialias=False) -> Tensor")
       .doc(
           "x [n, channels, ..] at another size, or scaled by scale_factor. mode: nearest, "
           "nearest-exact, linear, bilinear, bicubic, trilinear, or area, the means of "
@@ -315,9 +319,9 @@ void resize() {
           "gives, which is a whole number.")
       .amp(Amp::widest)
       .meaning([](Tensor x, Ints size, Floats scale_factor, std::string mode, bool align_corners,
-                  bool antialias, bool recompute_scale_factor) {
-        return interpolated(x, size, scale_factor, mode, align_corners, antialias,
-                            recompute_scale_factor);
+                  bool recompute_scale_factor, bool antialias) {
+        return interpolated(x, size, scale_factor, mode, align_corners, recompute_scale_factor,
+                            antialias);
       });
   op("pixel_shuffle(Tensor x, int upscale_factor) -> Tensor")
       .doc(

@@ -4,6 +4,7 @@
 #include "pack.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tenon::ops_pack {
 namespace {
@@ -139,9 +140,103 @@ Tensor scattered(const char* op, Fold fold, const Tensor& x, int64_t dim, const 
   return reduced_at({op, fold, d, include_self}, x, at, from);
 }
 
+// Where each row of x goes, [n]: the number of its segment, or that of segments where it is in none.
+Tensor segment_of(const Tensor& x, const Tensor& lengths, const Tensor& offsets, bool unsafe) {
+  const char* name = "segment_reduce";
+  if (lengths.defined() == offsets.defined()) {
+    fail(std::string(name) + ": there are " + (lengths.defined() ? "" : "neither ") + "lengths " +
+         (lengths.defined() ? "and" : "nor") + " offsets, expected one of them");
+  }
+  const bool by_length = lengths.defined();
+  const char* what = by_length ? "lengths" : "offsets";
+  const Tensor given = as_index(name, what, by_length ? lengths : offsets);
+  if (given.dim() != 1 || (!by_length && given.size(0) == 0)) {
+    fail(std::string(name) + ": " + what + " is " + sizes_text(given.sizes()) +
+         ", expected 1 dimension" + (by_length ? "" : " of one element at least"));
+  }
+  const int64_t n = x.size(0), m = given.size(0);
+  const Tensor each =
+      by_length ? given : sub(prim::slice(given, 0, 1, m), prim::slice(given, 0, 0, m - 1));
+  const Tensor ends = by_length ? prim::scan(TN_REDUCE_SUM, given, 0) : prim::slice(given, 0, 1, m);
+  if (!unsafe && x.device().value.type != TN_DEVICE_META) {
+    const int64_t least = each.numel() == 0 ? 0 : prim::reduce(TN_REDUCE_MIN, each).item<int64_t>();
+    if (least < 0) {
+      fail(std::string(name) + ": " + what +
+           (by_length ? " has " + std::to_string(least) + ", expected 0 or more"
+                      : " goes back by " + std::to_string(-least) + ", expected to ascend"));
+    }
+    const int64_t most = each.numel() == 0 ? 0 : prim::reduce(TN_REDUCE_MAX, each).item<int64_t>();
+    if (most > n) {  // sums of such numbers might wrap
+      fail(std::string(name) + ": " + what + (by_length ? " has " : " goes on by ") +
+           std::to_string(most) + ", expected at most " + std::to_string(n) +
+           ", the size of dimension 0 of x");
+    }
+    const int64_t first = by_length ? 0 : prim::slice(given, 0, 0, 1).item<int64_t>();
+    const int64_t last =
+        each.numel() == 0 ? first : first + prim::reduce(TN_REDUCE_SUM, each).item<int64_t>();
+    if (first != 0 || last != n) {
+      fail(std::string(name) + ": " + what + (by_length ? " add up to " : " go from ") +
+           (by_length ? "" : std::to_string(first) + " to ") + std::to_string(last) +
+           ", expected " + (by_length ? "" : "0 to ") + std::to_string(n) +
+           ", the size of dimension 0 of x");
+    }
+  }
+  const Tensor rows = prim::iota(n, 0, 1, int64, x.device());
+  const Tensor place = searchsorted(ends, rows, {.right = true});
+  return by_length ? place : where(lt(rows, prim::slice(given, 0, 0, 1)), ends.size(0), place);
+}
+
+Tensor segments_reduced(const Tensor& x, const std::string& reduce, const Tensor& lengths,
+                        const Tensor& offsets, int64_t axis, bool unsafe,
+                        optional<double> initial) {
+  const char* name = "segment_reduce";
+  expect_float(name, x);
+  if (x.dim() == 0) fail("segment_reduce: x is [], expected 1 dimension at least");
+  if (wrap_dim(name, axis, x.dim()) != 0) {
+    fail("segment_reduce: axis is " + std::to_string(axis) + ", expected 0");
+  }
+  const std::string kind = reduce == "max" ? "amax" : reduce == "min" ? "amin" : reduce;
+  const Fold fold = fold_of(name, kind, true);
+  const Tensor place = segment_of(x, lengths, offsets, unsafe);
+  const int64_t n = lengths.defined() ? lengths.size(0) : offsets.size(0) - 1;
+  const double neutral = fold == Fold::prod   ? 1
+                         : fold == Fold::amax ? -INFINITY
+                         : fold == Fold::amin ? INFINITY
+                                              : 0;
+  // One more segment for what is in none.
+  Sizes sizes = sizes_of(x);
+  sizes[0] = n + 1;
+  const Number start = number_for(name, "initial", initial.value_or(neutral), x.dtype());
+  const Tensor from = prim::fill(sizes, start, x.dtype(), x.device());
+  const Tensor at = index_along(name, x, 0, place, x);
+  const Tensor all =
+      scattered(name, fold == Fold::mean ? Fold::sum : fold, from, 0, at, x, /*include_self=*/true);
+  const Tensor result = prim::slice(all, 0, 0, n);
+  if (fold != Fold::mean) return prim::copy(result);
+  const Tensor counts = prim::scatter(spread({n + 1}, 0, int64, x.device()), 0, place,
+                                      spread(place.sizes(), 1, int64, x.device()), true);
+  Sizes beside(size_t(x.dim()), 1);
+  beside[0] = n;
+  const Tensor count = as_dtype(prim::reshape(prim::slice(counts, 0, 0, n), beside), x.dtype());
+  // Of an empty segment what it began with, or 0 / 0.
+  return div(result, initial ? clamp_min(count, 1) : count);
+}
+
 }  // namespace
 
 void scatter_reductions() {
+  op("segment_reduce(Tensor x, str reduce, Tensor? lengths=None, Tensor? offsets=None, int axis=0, "
+     "bool unsafe=False, float? initial=None) -> Tensor")
+      .doc(
+          "The rows of x [n, ..] reduced by neighbours, [segments, ..]: as many a segment as "
+          "lengths "
+          "[segments] has, or those from offsets[i] to offsets[i + 1] [segments + 1]. reduce: sum, "
+          "prod, mean, max or min. initial: what a segment begins with, and what an empty one "
+          "is; None: 0, 1, NaN, -inf or inf. unsafe: lengths are not looked at, for which the call "
+          "waits for the device, and rows outside of all segments are left out.")
+      .dynamic()
+      .keeps_halves()
+      .meaning(segments_reduced);
   // A part of scatter_reduce with a gradient of its own: maximum would halve it from tie to tie.
   op("_scatter_extreme(Tensor x, int dim, Tensor index, Tensor src, bool largest, bool "
      "include_self) -> Tensor")

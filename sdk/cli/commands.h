@@ -16,5 +16,6 @@ Command explain_command();
 Command summary_command();
 Command graph_command();
 Command bench_command();
+Command check_command();
 
 }  // namespace tenon::cli

@@ -234,6 +234,15 @@ bool FaceWriter::takes_params(const FaceEntry& entry) {
          entry.schema.arguments[0].type == "Tensor[]";
 }
 
+// Options that are those of any new tensor have one type, which x.options() gives.
+FaceWriter::FaceWriter(std::string prefix, bool names_results)
+    : prefix_(std::move(prefix)), names_results_(names_results) {
+  known_options_.emplace_back(fmt::format("  {0}Dtype dtype = {{}};\n  {0}Device device = {{}};\n"
+                                          "  bool requires_grad = false;\n",
+                                          prefix_),
+                              prefix_ + "TensorOptions");
+}
+
 // Does an op make a new tensor, of this dtype and on this device? It may ask for its gradient, too.
 bool FaceWriter::makes_a_tensor(const FaceEntry& entry) {
   const auto& arguments = entry.schema.arguments;
@@ -338,6 +347,7 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
              call(entry, values, true));
     text += by_place(entry);
     if (!shape.by_name_too) return text;
+    text += behind_tensors(entry, struct_name);
   } else {
     if (entry.plain < shape.all) {
       // A call without the options of variants brings no defaults, which the host would look at.
@@ -356,6 +366,7 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
     }
     if (!shape.by_name_too) return text;
     text += options(&struct_name, entry, shape.required);
+    text += behind_tensors(entry, struct_name);
   }
   // {} stands for a list, for None or for no tensor: it makes options only where no other function
   // takes it, since this one is a template.
@@ -385,6 +396,38 @@ std::string FaceWriter::by_place(const FaceEntry& entry) const {
   const char* indent = entry.kind == FaceEntry::Kind::optimizer ? "  " : "";
   return fmt::format("{}template <{}detail::Placed<{}> {}>\n", indent, prefix_, its_type, deduced) +
          definition(entry, "", joined_values(list, ", "), call(entry, values));
+}
+
+// The first number of optional tensors behind which options by name need a function of their own, and the
+// number behind the last: layer_norm(x, 3, w, {.eps = 1e-6}) and layer_norm(x, 3, w, b, {.eps = 1e-6}).
+std::pair<size_t, size_t> FaceWriter::tensors_before_options(const FaceEntry& entry) {
+  const Shape shape(entry);
+  const size_t none_left =
+      std::min(shape.positional == shape.all ? shape.tensors + 1 : shape.tensors, shape.all);
+  return {shape.required + 1, entry.operands ? 0 : none_left};
+}
+
+// The functions that take some optional tensors by their places and all other options by name.
+std::string FaceWriter::behind_tensors(const FaceEntry& entry, const std::string& options) const {
+  const auto [first, last] = tensors_before_options(entry);
+  std::string text;
+  for (size_t n = first; n < last; ++n) {
+    text += fmt::format("template <std::same_as<{0}> O = {0}>\n", options);
+    text += definition(
+        entry, "inline ", parameters(entry, 0, n, false) + ", const O& options",
+        call(entry, values_behind_tensors(entry, entry.schema.arguments[0].name, n), true));
+  }
+  return text;
+}
+std::vector<std::string> FaceWriter::values_behind_tensors(const FaceEntry& entry,
+                                                           const std::string& first,
+                                                           size_t n) const {
+  std::vector<std::string> values = named_values(entry, first);
+  for (size_t i = Shape(entry).required; i < n; ++i) {
+    values[i] = fmt::format("{0}detail::one_of(\"{1}\", \"{2}\", {2}, options.{2})", prefix_,
+                            entry.schema.name, entry.schema.arguments[i].name);
+  }
+  return values;
 }
 
 // Is the argument at `place` of an op the last, a list of sizes or dimensions? Then these may stand
@@ -468,6 +511,12 @@ std::string FaceWriter::method_declaration(const FaceEntry& entry) const {
   if (const std::string options = options_of(entry); !options.empty()) {
     text += fmt::format("  template <std::same_as<{0}> O = {0}>\n  {1} {2}({3}) const;\n", options,
                         result(entry), spelled(entry.schema.name), named_parameters(entry, 1, "O"));
+    const auto [first, last] = tensors_before_options(entry);
+    for (size_t n = first; n < last; ++n) {
+      text += fmt::format(
+          "  template <std::same_as<{0}> O = {0}>\n  {1} {2}({3}, const O& options) const;\n",
+          options, result(entry), spelled(entry.schema.name), parameters(entry, 1, n, false));
+    }
   }
   if (has_separate_sizes(entry, 1))
     text += separate_sizes(entry, 1, spelled(entry.schema.name)) + " const;\n";
@@ -488,6 +537,14 @@ std::string FaceWriter::method_definition(const FaceEntry& entry) const {
         "template <std::same_as<{}> O>\ninline {} TensorMethods::{}({}) const {{ {} }}\n", options,
         result(entry), spelled(entry.schema.name), named_parameters(entry, 1, "O"),
         call(entry, named_values(entry, "self()")));
+    const auto [first, last] = tensors_before_options(entry);
+    for (size_t n = first; n < last; ++n) {
+      text += fmt::format(
+          "template <std::same_as<{}> O>\ninline {} TensorMethods::{}({}, const O& options) const "
+          "{{ {} }}\n",
+          options, result(entry), spelled(entry.schema.name), parameters(entry, 1, n, false),
+          call(entry, values_behind_tensors(entry, "self()", n)));
+    }
   }
   if (has_separate_sizes(entry, 1)) {
     const std::string name = spelled(entry.schema.name);

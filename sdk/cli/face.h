@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tenon::cli {
@@ -48,8 +49,7 @@ struct FaceEntry {
 class FaceWriter {
  public:
   // names_results: results that have names are structs, else tuples.
-  explicit FaceWriter(std::string prefix, bool names_results = true)
-      : prefix_(std::move(prefix)), names_results_(names_results) {}
+  explicit FaceWriter(std::string prefix, bool names_results = true);
 
   // The functions of an entry, with its options and its documentation. What is said twice in a row
   // is said once, and options that another entry before it has become another name of those.
@@ -82,6 +82,10 @@ class FaceWriter {
   std::string named_parameters(const FaceEntry& entry, size_t first,
                                const std::string& options_type) const;
   std::vector<std::string> named_values(const FaceEntry& entry, const std::string& first) const;
+  static std::pair<size_t, size_t> tensors_before_options(const FaceEntry& entry);
+  std::string behind_tensors(const FaceEntry& entry, const std::string& options) const;
+  std::vector<std::string> values_behind_tensors(const FaceEntry& entry, const std::string& first,
+                                                 size_t n) const;
   static bool makes_a_tensor(const FaceEntry& entry);
   static bool takes_params(const FaceEntry& entry);
   std::string call(const FaceEntry& entry, const std::vector<std::string>& values,

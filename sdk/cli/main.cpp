@@ -35,7 +35,7 @@ int run(const std::vector<std::string>& words) {
   const std::vector<Command> commands = {train_command(),   eval_command(),    generate_command(),
                                          plugins_command(), ops_command(),     header_command(),
                                          devices_command(), explain_command(), summary_command(),
-                                         graph_command(),   bench_command()};
+                                         graph_command(),   bench_command(),   check_command()};
   if (words.empty()) throw UsageError("a command is missing");
   const auto command = [&](const std::string& name) -> const Command& {
     const auto found = std::ranges::find(commands, name, &Command::name);

@@ -305,8 +305,8 @@ data::LoaderOptions loader_options(const Training& training, int64_t batch_size,
     used = workers >= 0 ? workers : std::max<int64_t>(std::thread::hardware_concurrency(), 1);
   return {.batch_size = batch_size,
           .shuffle = is_trained,
-          .drop_last = is_trained && training.config.drop_last,
-          .num_workers = used};
+          .num_workers = used,
+          .drop_last = is_trained && training.config.drop_last};
 }
 
 std::pair<Tensor, Tensor> first_batch(const Training& training) {

@@ -107,4 +107,35 @@ TEST_F(Functional, RefusesWhatHasNoDerivative) {
   expect_error([&] { functional::hvp(same, x, x); }, "hvp: the function gives 2 elements");
 }
 
+// PyTorch 2.15's values.
+TEST_F(Functional, OfSeveralInputsAndOfVectorsTimesTheHessian) {
+  for (const tn::Device device : devices()) {
+    SCOPED_TRACE(device.name());
+    const Tensor x = numbers({1, 2}, {2}, device), y = numbers({3, 4, 5}, {3}, device);
+    const auto f = [](Tensor a, Tensor b) { return tn::outer(a * a, b).sum(1); };
+    const std::vector<Tensor> list = functional::jacobian(f, {x, y});
+    ASSERT_EQ(list.size(), 2u);
+    EXPECT_TRUE(has_sizes(list[1], {2, 3}));
+    expect_near(list[0], {24, 0, 0, 48}, 1e-12);
+    expect_near(list[1], {1, 1, 1, 4, 4, 4}, 1e-12);
+    const auto first = [](const std::vector<Tensor>& in) { return in[0] * 2.0; };
+    expect_near(functional::jacobian(first, std::vector<Tensor>{x, y})[1], std::vector<double>(6));
+    const auto [value, product] =
+        functional::vhp([](Tensor t) { return t[0] * t[0] * t[1] + t[1] * t[1] * t[1]; }, x,
+                        numbers({1, 10}, {2}, device));
+    expect_near(value, {10}, 1e-12);
+    expect_near(product, {24, 122}, 1e-12);
+  }
+  const auto sum = [](Tensor a, Tensor b) { return a + b; };
+  const Tensor x = tn::ones({2});
+  expect_error(
+      [&] {
+        functional::jacobian(sum, {x, x, x});
+      },
+      "jacobian: the function takes 2 tensors, and 3 inputs are given");
+  expect_error([&] { functional::jacobian(sum, {x, Tensor()}); }, "jacobian: x is None");
+  expect_error([&] { functional::vhp([](Tensor t) { return t * 1.f; }, x, x); },
+               "vhp: the function gives 2 elements");
+}
+
 }  // namespace

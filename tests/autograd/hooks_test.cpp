@@ -1,5 +1,8 @@
 // Hooks on gradients, and gradients that are kept where no leaf is. Values are closed forms.
+#include <memory>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "autograd_support.h"
 
@@ -145,6 +148,122 @@ TEST(Hooks, ExceptionsComeOutAsThemselves) {
 TEST(Hooks, OnWhatNeedsNoGradientAreRefused) {
   load_all();
   expect_error([] { tn::ones({2}).register_hook([](Tensor) {}); }, "needs no gradient");
+}
+
+// A hook may take itself away while it runs, and those behind it run all the same.
+TEST(Hooks, RemoveThemselves) {
+  load_all();
+  Tensor x = leaf({1});
+  int first = 0, second = 0;
+  tn::TensorHook handle;
+  const auto held = std::make_shared<int>(3);
+  handle = x.register_hook([&, held](Tensor g) {
+    handle.remove();
+    first += *held;  // which the hook still holds
+    return g * 2.0;
+  });
+  x.register_hook([&](Tensor) { ++second; });
+  (x * 1.0).backward();
+  (x * 1.0).backward();
+  EXPECT_EQ(first, 3);
+  EXPECT_EQ(second, 2);
+  EXPECT_EQ(held.use_count(), 1);
+  expect_near(x.grad(), {3});
+}
+
+// As PyTorch's register_post_accumulate_grad_hook: behind the sum, once a backward, with the leaf.
+TEST(PostAccumulateHooks, StepAndFreeTheGradient) {
+  load_all();
+  for (const tn::Device device : devices()) {
+    Tensor x = tn::tensor({1., 2.}, {.device = device, .requires_grad = true});
+    Tensor y = tn::tensor({3., 4.}, {.device = device, .requires_grad = true});
+    std::vector<double> seen;
+    x.register_post_accumulate_grad_hook([&](Tensor p) {
+      EXPECT_TRUE(p.is_leaf() && p.requires_grad());
+      seen.push_back(p.grad().sum().item<double>());
+      const tn::NoGrad guard;
+      p.sub_(p.grad() * 0.5);
+      p.zero_grad();
+    });
+    for (int i = 0; i < 2; ++i) (x * y + x).sum().backward();
+    EXPECT_EQ(seen, (std::vector<double>{9, 9}));
+    EXPECT_FALSE(x.grad().defined());
+    expect_near(x, {-3, -3});
+    EXPECT_GT(x.version(), 1u);
+    expect_near(y.grad(), {0, 1.5});
+    tn::grad((x * y).sum(), {x});  // which adds nothing to .grad
+    EXPECT_EQ(seen.size(), 2u);
+    (x * y).sum().backward({.inputs = {x}});
+    EXPECT_EQ(seen.size(), 3u);
+  }
+}
+
+TEST(PostAccumulateHooks, AreRemovedInOrderAndOnce) {
+  load_all();
+  Tensor x = leaf({1});
+  std::string order;
+  x.register_hook([&](Tensor) { order += "h"; });
+  auto a = x.register_post_accumulate_grad_hook([&](Tensor) { order += "a"; });
+  tn::TensorHook b;
+  b = x.register_post_accumulate_grad_hook([&](Tensor) {
+    order += "b";
+    b.remove();
+  });
+  x.register_post_accumulate_grad_hook([&](Tensor) { order += "c"; });
+  (x * 2.0).backward();
+  a.remove();
+  a.remove();
+  (x * 2.0).backward();
+  EXPECT_EQ(order, "habchc");
+  x.requires_grad_(false);
+  order.clear();
+  Tensor y = leaf({1});
+  (x * y).backward();
+  EXPECT_EQ(order, "");
+}
+
+// The hook's tensor shows where a module's tensor went.
+TEST(PostAccumulateHooks, FollowAModuleToAnotherDtype) {
+  load_all();
+  tn::Object holder = tn::Object::empty("Holder");
+  Tensor weight = holder.parameter("weight", tn::ones({2}));
+  tn::Dtype seen;
+  weight.register_post_accumulate_grad_hook([&](Tensor p) {
+    seen = p.dtype();
+    const tn::NoGrad guard;
+    p.fill_(7.0);
+  });
+  holder.to(tn::cpu, tn::float64);
+  (weight * 3.0).sum().backward();
+  EXPECT_EQ(seen, tn::float64);
+  expect_near(weight, {7, 7});
+}
+
+TEST(PostAccumulateHooks, HoldNothingBehindTheTensor) {
+  load_all();
+  const auto held = std::make_shared<int>(0);
+  const int64_t before = tn::Device().memory_stats().allocated;
+  {
+    Tensor x = leaf({1, 2, 3});
+    x.register_post_accumulate_grad_hook([held](Tensor p) { p.zero_grad(); });
+    (x * 2.0).sum().backward();
+    EXPECT_EQ(held.use_count(), 2);
+  }
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_EQ(tn::Device().memory_stats().allocated, before);
+}
+
+TEST(PostAccumulateHooks, Refuse) {
+  load_all();
+  Tensor x = leaf({1});
+  expect_error([&] { (x * 2.0).register_post_accumulate_grad_hook([](Tensor) {}); },
+               "register_post_accumulate_grad_hook: [1] float64 on cpu is no leaf that asks for a "
+               "gradient");
+  expect_error([] { tn::ones({2}).register_post_accumulate_grad_hook([](Tensor) {}); },
+               "is no leaf that asks for a gradient");
+  x.register_post_accumulate_grad_hook([](Tensor) { throw Surprise("behind the sum"); });
+  EXPECT_THROW((x * 2.0).backward(), Surprise);
+  expect_near(x.grad(), {2});
 }
 
 // A gradient that is given for a tensor stays the caller's own.

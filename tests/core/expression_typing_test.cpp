@@ -260,6 +260,7 @@ void expect_sound(const CompiledProgram& c, const std::string& what) {
       EXPECT_EQ(in.flags, type_of[in.a]) << what;
       if (type == TN_INT32 || type == TN_INT16 || type == TN_INT8 || type == TN_UINT8)
         type = TN_INT64;
+      if (type == TN_FLOAT16 || type == TN_BFLOAT16) type = TN_FLOAT32;  // rounded to a half
     }
     EXPECT_TRUE(registers.count(type)) << what;
     // The register's earlier value is dead, or an operand of this instruction and of its own type.

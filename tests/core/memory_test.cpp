@@ -217,7 +217,9 @@ TEST(CpuMemory, RefusesAbsurdSizes) {
   }
   tn_storage* storage = nullptr;
   const std::string text = message(allocate_storage(kCpu, nullptr, uint64_t{1} << 50, &storage));
-  EXPECT_EQ(text.find("out of memory on cpu: wanted 1.0 PiB; no limit, in live tensors "), 0u)
+  EXPECT_EQ(
+      text.find("out of memory on cpu: wanted 1.0 PiB; no limit of the cache, in live tensors "),
+      0u)
       << text;
 }
 

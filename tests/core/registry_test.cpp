@@ -189,7 +189,7 @@ TEST(Registry, InferenceRunsOnceBeforeTheKernelsAreAsked) {
   EXPECT_EQ(seen.launches, 1);
   EXPECT_EQ(seen.supports_saw, std::vector<int64_t>{6});
   EXPECT_EQ(seen.launch_saw, std::vector<int64_t>{6});
-  EXPECT_EQ(run(std::vector<int64_t>{3, 2}), "twice: x has 2 dimensions, expected 1");
+  EXPECT_EQ(run(std::vector<int64_t>{3, 2}), "once.twice: x has 2 dimensions, expected 1");
   EXPECT_EQ(seen.infers, 2);
   EXPECT_EQ(seen.launches, 1) << "an op that refuses a call asks no kernel";
 }
@@ -238,16 +238,18 @@ TEST(Registry, WhatInferenceGivesIsLookedAtBeforeTheKernelsAreAsked) {
     return failed;
   };
   constexpr int64_t kHuge = int64_t(1) << 31;
-  EXPECT_EQ(run({-1, TN_FLOAT32, kCpu, {}}), "any: -1 dimensions, expected at most 16");
+  EXPECT_EQ(run({-1, TN_FLOAT32, kCpu, {}}), "careless.any: -1 dimensions, expected at most 16");
   EXPECT_EQ(run({TN_MAX_RANK + 1, TN_FLOAT32, kCpu, {}}),
-            fmt::format("any: {} dimensions, expected at most {}", TN_MAX_RANK + 1, TN_MAX_RANK));
-  EXPECT_EQ(run({1, TN_FLOAT32, kCpu, {-2}}), "any: negative size in [-2]");
-  EXPECT_EQ(run({1, 77, kCpu, {2}}), "any: dtype 77 is reserved or unknown");
+            fmt::format("careless.any: {} dimensions, expected at most {}", TN_MAX_RANK + 1,
+                        TN_MAX_RANK));
+  EXPECT_EQ(run({1, TN_FLOAT32, kCpu, {-2}}), "careless.any: negative size in [-2]");
+  EXPECT_EQ(run({1, 77, kCpu, {2}}), "careless.any: dtype 77 is reserved or unknown");
   EXPECT_EQ(run({2, TN_FLOAT32, kCpu, {kHuge, kHuge}}),
-            "any: the shape [2147483648, 2147483648] (float32) overflows: more bytes than 63 bits "
+            "careless.any: the shape [2147483648, 2147483648] (float32) overflows: more bytes than "
+            "63 bits "
             "hold");
   EXPECT_EQ(run({1, TN_FLOAT32, {TN_DEVICE_META, 0}, {2}}),
-            "any: infer of plugin 'careless' gives meta for a call on cpu");
+            "careless.any: infer of plugin 'careless' gives meta for a call on cpu");
   EXPECT_EQ(asked, 0);
 }
 
@@ -274,7 +276,8 @@ TEST(Registry, GivesAVjpToAnOpThatHasNone) {
             "vjp for 'v.f': the op has one, from plugin 'helper'");
   ASSERT_EQ(text_of(stage_vjp("v.h", no_vjp, nullptr, "late", &absent)), "");
   EXPECT_EQ(text_of(registry().check(absent)),
-            "vjp for 'v.h': there is no such op; load its pack first");
+            "vjp for 'v.h': there is no such op; load its pack first: a plugin says so by NEEDS v "
+            "of tenon_add_plugin, or by \"needs\" in its manifest file");
   EXPECT_EQ(text_of(stage_vjp("v.g", nullptr, nullptr, "late", &absent)),
             "vjp for 'v.g' has no function");
 }

@@ -179,8 +179,9 @@ TEST(Variants, RefusalsSayWhatWasFoundAndWhatIsExpected) {
   EXPECT_EQ(run("strict2.f", {none, int_value(1), float_value(0), int_value(0)}),
             "f: low is float 0.0, high is int 0; expected a range");
   EXPECT_EQ(run("strict2.f", {int_value(2)}), "f: argument 'mode' must be str?, got int 2");
-  EXPECT_EQ(run("strict2.f", {none, none, none, none, none}),
-            "f: 6 arguments, expected at most 5: " + schema_text(find_op("strict2.f")->schema));
+  EXPECT_EQ(
+      run("strict2.f", {none, none, none, none, none}),
+      "strict2.f: 6 arguments, expected at most 5: " + schema_text(find_op("strict2.f")->schema));
 }
 
 TEST(Variants, AskAtEachCallWhereTheyAskForWhatThePlainFormulaReads) {

@@ -13,24 +13,6 @@ namespace {
 
 using namespace kernel_samples;
 
-// The distance of 1 from the next number, and the smallest number.
-double epsilon(Dtype dtype) {
-  return dtype == tn::float64    ? 0x1p-52
-         : dtype == tn::float32  ? 0x1p-23
-         : dtype == tn::float16  ? 0x1p-10
-         : dtype == tn::bfloat16 ? 0x1p-7
-                                 : 0;
-}
-double smallest(Dtype dtype) {
-  return dtype == tn::float64    ? 0x1p-1074
-         : dtype == tn::float32  ? 0x1p-149
-         : dtype == tn::float16  ? 0x1p-24
-         : dtype == tn::bfloat16 ? 0x1p-133
-                                 : 0;
-}
-// Half types are computed in float32.
-double epsilon_within(Dtype dtype) { return dtype.is_half() ? 0x1p-23 : epsilon(dtype); }
-
 Tensor converted(const Tensor& x, Dtype dtype) {
   if (!x.dtype().is_float()) return x;
   if (dtype.is_float()) return x.to(dtype);
@@ -77,7 +59,6 @@ void expect_within(const Tensor& actual, const Tensor& expected, const Error& er
     EXPECT_EQ(actual.to_vector<int64_t>(), expected.to_vector<int64_t>());
     return;
   }
-  const double within = error.stored ? epsilon(dtype) : epsilon_within(dtype);
   std::vector<double> a = actual.to_vector<double>(), b = expected.to_vector<double>();
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if (gradient && !std::isfinite(b[i])) {  // what inf - inf is in it depends on the order
@@ -89,10 +70,7 @@ void expect_within(const Tensor& actual, const Tensor& expected, const Error& er
           << "at " << i << ": " << a[i];
       continue;
     }
-    double size = std::fabs(b[i]);
-    double bound = epsilon(dtype) * size * (1 + within) / 2 + smallest(dtype) / 2 +
-                   within * (error.relative * size + error.absolute);
-    if (dtype == tn::float64) bound *= 2;  // the reference has the same roundings
+    const double bound = tn::cli::conformance::bound(dtype, b[i], error);
     const double distance = std::fabs(a[i] - b[i]);
     ASSERT_LE(distance, bound) << "at " << i << ": " << a[i] << " for " << b[i];
   }

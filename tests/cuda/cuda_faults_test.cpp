@@ -375,8 +375,9 @@ TEST_F(CudaFaults, AnOpWithoutAKernelIsRefused) {
                     "/tests/face_plugins/libface_plugin.so");
     return error_of([] { tn::call("face_plugin.reversed", on("cuda:0")); });
   });
-  expect_text(found,
-              "reversed: cuda:0 has no kernel for this call, and the op has no decomposition");
+  expect_text(
+      found,
+      "face_plugin.reversed: cuda:0 has no kernel for this call, and the op has no decomposition");
 }
 
 }  // namespace

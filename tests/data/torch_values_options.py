@@ -19,29 +19,29 @@ def given_factor(factor):
 
 def antialiased():
     for mode in ("bilinear", "bicubic"):
-        def fn(t, size, factor, mode, corners, antialias):
+        def fn(t, size, factor, mode, corners, recompute, antialias):
             return F.interpolate(t, size or None, given_factor(factor), mode, align_corners=corners, antialias=antialias)
 
         for sizes, out in (((1, 2, 6, 5), [3, 2]), ((2, 1, 7, 4), [2, 9]), ((1, 1, 3, 4), [7, 5]), ((1, 1, 9, 8), [1, 1]),
                            ((1, 1, 1, 6), [2, 4])):
             for corners in (False, True):
-                case("interpolate", [x(*sizes), out, [], mode, corners, True], fn)
-        case("interpolate", [x(1, 1, 6, 7), [], [0.4, 0.7], mode, False, True], fn)
-        case("interpolate", [x(1, 1, 4, 5), [], [1.3], mode, False, True], fn)
+                case("interpolate", [x(*sizes), out, [], mode, corners, False, True], fn)
+        case("interpolate", [x(1, 1, 6, 7), [], [0.4, 0.7], mode, False, False, True], fn)
+        case("interpolate", [x(1, 1, 4, 5), [], [1.3], mode, False, False, True], fn)
 
 
 def recomputed():
-    def fn(t, size, factor, mode, corners, antialias, recompute):
+    def fn(t, size, factor, mode, corners, recompute, antialias):
         corners = None if mode in ("nearest", "area") else corners
         return F.interpolate(t, None, given_factor(factor), mode, corners, recompute, antialias)
 
     for again in (False, True):
-        case("interpolate", [x(1, 1, 7), [], [1.7], "linear", False, False, again], fn)
-        case("interpolate", [x(1, 1, 5), [], [1.55], "nearest", False, False, again], fn)
-        case("interpolate", [x(1, 2, 5, 3), [], [0.7, 1.8], "bilinear", False, False, again], fn)
-        case("interpolate", [x(1, 1, 5, 6), [], [0.7], "bicubic", False, False, again], fn)
-        case("interpolate", [x(1, 1, 7, 6), [], [0.45], "bilinear", False, True, again], fn)
-        case("interpolate", [x(1, 1, 3, 4, 2), [], [1.4], "trilinear", False, False, again], fn)
+        case("interpolate", [x(1, 1, 7), [], [1.7], "linear", False, again, False], fn)
+        case("interpolate", [x(1, 1, 5), [], [1.55], "nearest", False, again, False], fn)
+        case("interpolate", [x(1, 2, 5, 3), [], [0.7, 1.8], "bilinear", False, again, False], fn)
+        case("interpolate", [x(1, 1, 5, 6), [], [0.7], "bicubic", False, again, False], fn)
+        case("interpolate", [x(1, 1, 7, 6), [], [0.45], "bilinear", False, again, True], fn)
+        case("interpolate", [x(1, 1, 3, 4, 2), [], [1.4], "trilinear", False, again, False], fn)
 
 
 def adaptive_pools():
@@ -101,6 +101,48 @@ def contracted_by_ones():
     case("tensordot", [x(2, 1), x(1, 3), [0, 1], [0, 1]], fn)
 
 
+def weighed_losses():
+    for reduction in ("none", "mean", "sum"):
+        for name in ("mse_loss", "l1_loss"):
+            case(name, [x(2, 3), x(2, 3), reduction, x(2, 3, low=0.5)],
+                 lambda i, t, r, w, name=name: getattr(F, name)(i, t, reduction=r, weight=w))
+        case("huber_loss", [x(2, 3), x(2, 3), reduction, 0.5, x(2, 3, low=0.5)],
+             lambda i, t, r, d, w: F.huber_loss(i, t, reduction=r, delta=d, weight=w))
+
+
+def heads_of_their_own():
+    def fn(q, k, v, mask, dropout, causal, scale, gqa):
+        return F.scaled_dot_product_attention(q, k, v, mask, dropout, causal, scale=scale, enable_gqa=gqa)
+
+    case("scaled_dot_product_attention", [x(1, 6, 3, 2), x(1, 3, 4, 2), x(1, 2, 4, 3), None, 0.0, False, None, True], fn)
+    case("scaled_dot_product_attention", [x(4, 3, 2), x(1, 3, 2), x(2, 3, 2), None, 0.0, True, 0.7, True], fn)
+    case("scaled_dot_product_attention", [x(2, 4, 3, 2), x(2, 4, 3, 2), x(2, 1, 3, 2), x(3, 3), 0.0, False, None, True], fn)
+
+
+def broadcast_biases():
+    for bias in (x(1), x(), x(1, 4), x(2, 4), x(2, 1)):
+        case("linear", [x(2, 3), x(4, 3), bias], F.linear)
+    case("linear", [x(2, 2, 3), x(4, 3), x(2, 1, 4)], F.linear)
+
+
+def equal_maxima():
+    def fn(w, i, offsets, mode, factors, last, padding):
+        return F.embedding_bag(i, w, offsets, mode=mode, include_last_offset=last, padding_idx=padding)
+
+    table = torch.tensor([[1.0, 2, 0], [1, 1, 0], [0, 2, 0], [1, 2, 0]], dtype=torch.float64)
+    for index, offsets in (([[1, 0, 3], [2, 2, 0]], None), ([1, 0, 3, 2, 2, 0, 3], [0, 3, 6])):
+        places = None if offsets is None else torch.tensor(offsets)
+        for padding in (None, 0):
+            case("embedding_bag", [table, torch.tensor(index), places, "max", None, False, padding], fn)
+
+
+def cubic_volumes():
+    for border in ("zeros", "border", "reflection"):
+        for corners in (False, True):
+            case("grid_sample", [x(1, 2, 3, 4, 2), x(1, 1, 2, 2, 3, low=-1.4, high=1.4), "bicubic", border, corners],
+                 lambda t, g, m, p, a: F.grid_sample(t, g, m, p, a), second=False)
+
+
 antialiased()
 recomputed()
 adaptive_pools()
@@ -108,4 +150,9 @@ borders()
 histograms()
 two_linear_maps()
 contracted_by_ones()
+weighed_losses()
+heads_of_their_own()
+broadcast_biases()
+equal_maxima()
+cubic_volumes()
 write("torch_values_options.json")

@@ -131,11 +131,31 @@ def scattered():
         case("index_reduce", [ints(3, 2), 0, index(2, 2, 0), ints(3, 2, low=1), reduce], fn)
 
 
+def segments():
+    fn = lambda t, r, n: torch.segment_reduce(t, r, lengths=n)
+    for reduce in ("sum", "prod", "mean", "max", "min"):
+        case("segment_reduce", [x(6, low=0.2), reduce, index(2, 3, 1)], fn, second=False)
+        case("segment_reduce", [x(6, 2, low=0.3), reduce, index(4, 2)], fn, second=False)
+        case("segment_reduce", [x(5, 2, 2), reduce, index(1, 0, 4)], fn, grad=False)
+
+
+def parts():
+    # PyTorch gives the first argument the gradient of the second.
+    for offset in (0, 3):
+        case("as_strided_scatter", [x(3, 4), x(2, 2), [2, 2], [1, 4], offset], torch.as_strided_scatter, grad=False)
+    case("as_strided_scatter", [x(6), x(2), [2], [3]], torch.as_strided_scatter, grad=False)
+    for size in (0, 3, 20):
+        case("nonzero_static", [ints(3, 4, high=2), size], lambda t, n: torch.nonzero_static(t, size=n))
+    case("nonzero_static", [ints(2, 3, 2, high=2), 9, 5], lambda t, n, v: torch.nonzero_static(t, size=n, fill_value=v))
+
+
 def main():
     pieces()
     joins()
     places()
     scattered()
+    segments()
+    parts()
     write("torch_values_places.json")
 
 

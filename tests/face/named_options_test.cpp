@@ -46,10 +46,62 @@ TEST_F(Options, ATensorThatMayBeMissingHasAName) {
                                                               {.pos_weight = gain})));
 }
 
+TEST_F(Options, NamesStandBehindTensorsThatMayBeMissing) {
+  const Tensor gain = tn::tensor({1.0, 2.0, 3.0}), more = tn::tensor({0.5, 0.0, -1.0});
+  const Tensor expected = tn::layer_norm(x, {3}, gain, more, 1e-2);
+  EXPECT_TRUE(tn::layer_norm(x, 3, gain, more, {.eps = 1e-2}).equal(expected));
+  EXPECT_TRUE(tn::layer_norm(x, 3, gain, {.bias = more, .eps = 1e-2}).equal(expected));
+  EXPECT_TRUE(tn::layer_norm(x, 3, tn::none, more, {.eps = 1e-2})
+                  .equal(tn::layer_norm(x, 3, {.bias = more, .eps = 1e-2})));
+  EXPECT_TRUE(tn::rms_norm(x, gain, {.eps = 1e-2}).equal(tn::rms_norm(x, gain, 1e-2)));
+  const Tensor image = x.reshape({1, 2, 3}), two = tn::tensor({2.0, 0.5});
+  EXPECT_TRUE(tn::group_norm(image, 1, two, {.eps = 1e-2})
+                  .equal(tn::group_norm(image, 1, two, tn::none, 1e-2)));
+  EXPECT_TRUE(tn::batch_norm(x, gain, gain, gain, {.bias = more})
+                  .equal(tn::batch_norm(x, gain, gain, gain, more)));
+  const Tensor counted = tn::tensor({1, 2}), weights = tn::tensor({0.5, 1.5});
+  const Tensor counts = tn::bincount(counted, weights, 5);
+  EXPECT_TRUE(tn::bincount(counted, weights, {.minlength = 5}).equal(counts));
+  EXPECT_TRUE(counted.bincount(weights, {.minlength = 5}).equal(counts));
+  const Tensor p = tn::tensor({0.5, 0.25});
+  EXPECT_TRUE(tn::binary_cross_entropy(p, p, p, {.reduction = "sum"})
+                  .equal(tn::binary_cross_entropy(p, p, p, "sum")));
+  EXPECT_TRUE(tn::multilabel_soft_margin_loss(x, x > 0, gain, {.reduction = "none"})
+                  .equal(tn::multilabel_soft_margin_loss(x, x > 0, gain, "none")));
+  // Braces without names are the one that is left, or none.
+  EXPECT_TRUE(tn::layer_norm(x, 3, gain, {}).equal(tn::layer_norm(x, 3, gain)));
+  EXPECT_TRUE(tn::rms_norm(x, gain, {1e-2}).equal(tn::rms_norm(x, gain, 1e-2)));
+}
+
+TEST_F(Options, NoneIsAListOfNothing) {
+  EXPECT_TRUE(tn::sum(x, tn::none, true).equal(tn::sum(x, {}, true)));
+  EXPECT_TRUE(x.mean(std::nullopt).equal(x.mean()));
+  const Tensor image = tn::arange(16.0).reshape({1, 1, 4, 4});
+  const Tensor doubled = tn::interpolate(image, {.scale_factor = 2.0, .mode = "bilinear"});
+  EXPECT_TRUE(tn::interpolate(image, tn::none, 2.0, "bilinear").equal(doubled));
+  EXPECT_TRUE(tn::interpolate(image, std::nullopt, 2.0, "bilinear").equal(doubled));
+  EXPECT_TRUE(tn::interpolate(image, {.size = tn::none, .scale_factor = 2.0, .mode = "bilinear"})
+                  .equal(doubled));
+  EXPECT_TRUE(tn::max_pool2d(image, 2, tn::none).equal(tn::max_pool2d(image, 2)));
+}
+
+TEST_F(Options, OfInterpolateByPlaceAreInPyTorchsOrder) {
+  const Tensor image = tn::arange(35.0).reshape({1, 1, 5, 7});
+  EXPECT_TRUE(
+      tn::interpolate(image, tn::none, 0.7, "bilinear", false, true)
+          .equal(tn::interpolate(
+              image, {.scale_factor = 0.7, .mode = "bilinear", .recompute_scale_factor = true})));
+  EXPECT_TRUE(
+      tn::interpolate(image, 3, tn::none, "bilinear", false, false, true)
+          .equal(tn::interpolate(image, {.size = 3, .mode = "bilinear", .antialias = true})));
+}
+
 TEST_F(Options, OfPlaceAndNameOneIsGiven) {
   const Tensor classes = tn::tensor({2, 0}), weight = tn::ones({3});
   EXPECT_EQ(message_of([&] { tn::cross_entropy(x, classes, weight, {.weight = weight}); }),
             "cross_entropy: weight is given by its place and by its name");
+  EXPECT_EQ(message_of([&] { tn::layer_norm(x, 3, weight, {.weight = weight}); }),
+            "layer_norm: weight is given by its place and by its name");
 }
 
 TEST_F(Options, OperandsHaveNames) {

@@ -121,7 +121,10 @@ TEST_F(ResultsOfCalls, HaveAsManyNamesAsAreAskedFor) {
               x.split<2>({2, 9}, 1);
             }).find("lengths [2, 9] do not add up"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { x.chunk<5>(1); }).find("is not divisible by 5"), std::string::npos);
+  const auto [rest, last] = tn::arange(3).chunk<2>();  // as PyTorch's, of 2 and 1
+  EXPECT_EQ(rest.numel() * 10 + last.numel(), 21);
+  EXPECT_EQ(message_of([&] { tn::arange(6).chunk<4>(); }),
+            "chunk: dimension 0 of size 6 gives 3 chunks, expected 4");
 }
 
 }  // namespace

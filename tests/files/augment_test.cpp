@@ -142,7 +142,7 @@ TEST_F(Augmenting, SamplesDrawTheSameOnAnyNumberOfWorkers) {
                   data::Augment(data::RandomCrop(6, 6, {.padding = 2}),
                                 data::RandomHorizontalFlip(), data::Cutout(2), data::Resize(4, 4)));
     data::DataLoader loader(images,
-                            {.batch_size = 7, .shuffle = true, .seed = 5, .num_workers = workers});
+                            {.batch_size = 7, .shuffle = true, .num_workers = workers, .seed = 5});
     std::vector<float> all;
     for (int epoch = 0; epoch < 2; ++epoch) {
       for (auto [image, label] : loader) {

@@ -59,7 +59,7 @@ TEST_F(BatchSamplers, GiveTheBatchesAsTheyAre) {
   const Batches wanted = {{3}, {1, 4, 1}, {5, 9}};
   for (const int64_t workers : {0, 2}) {
     data::DataLoader loader(
-        kNumbers, {.num_workers = workers, .batch_sampler = std::make_shared<Fixed>(wanted)});
+        kNumbers, {.batch_sampler = std::make_shared<Fixed>(wanted), .num_workers = workers});
     EXPECT_EQ(loader.size(), 3);
     EXPECT_EQ(pass_of(loader), wanted);
     EXPECT_EQ(pass_of(loader), wanted);
@@ -70,7 +70,7 @@ TEST_F(BatchSamplers, GiveTheBatchesAsTheyAre) {
 }
 
 TEST_F(BatchSamplers, DrawOthersForEachPass) {
-  data::DataLoader loader(kNumbers, {.seed = 3, .batch_sampler = std::make_shared<Growing>()});
+  data::DataLoader loader(kNumbers, {.batch_sampler = std::make_shared<Growing>(), .seed = 3});
   const int64_t told = loader.size();
   const Batches first = pass_of(loader), second = pass_of(loader);
   EXPECT_EQ(told, int64_t(first.size()));
@@ -86,14 +86,14 @@ TEST_F(BatchSamplers, DrawOthersForEachPass) {
 
 // Of each place in two passes the rest is what it would have been.
 TEST_F(BatchSamplers, GoOnFromTheirPlace) {
-  const data::LoaderOptions options = {.seed = 3, .batch_sampler = std::make_shared<Growing>()};
+  const data::LoaderOptions options = {.batch_sampler = std::make_shared<Growing>(), .seed = 3};
   data::DataLoader whole(kNumbers, options);
   const Batches first = pass_of(whole), second = pass_of(whole);
   for (size_t stop = 1; stop <= first.size(); ++stop) {
     data::DataLoader before(kNumbers, options);
     auto at = before.begin();
     for (size_t i = 1; i < stop; ++i) ++at;
-    data::DataLoader after(kNumbers, {.seed = 5, .batch_sampler = options.batch_sampler});
+    data::DataLoader after(kNumbers, {.batch_sampler = options.batch_sampler, .seed = 5});
     after.load_state_dict(before.state_dict());
     EXPECT_EQ(after.size(), int64_t(first.size()));
     if (stop < first.size()) {
@@ -112,14 +112,14 @@ struct ByOps : data::BatchSampler {
 };
 
 TEST_F(BatchSamplers, DrawTheSameByRandomOps) {
-  const data::LoaderOptions options = {.seed = 3, .batch_sampler = std::make_shared<ByOps>()};
+  const data::LoaderOptions options = {.batch_sampler = std::make_shared<ByOps>(), .seed = 3};
   data::DataLoader whole(kNumbers, options), before(kNumbers, options);
   const RandomState state = random_state();
   const Batches first = pass_of(whole), second = pass_of(whole);
   EXPECT_NE(first, second);
   EXPECT_EQ(random_state(), state);
   EXPECT_EQ((*before.begin()).to_vector<int64_t>(), first[0]);
-  data::DataLoader after(kNumbers, {.seed = 8, .batch_sampler = options.batch_sampler});
+  data::DataLoader after(kNumbers, {.batch_sampler = options.batch_sampler, .seed = 8});
   after.load_state_dict(before.state_dict());
   EXPECT_EQ(pass_of(after), (Batches{first[1]}));
   EXPECT_EQ(pass_of(after), second);
@@ -135,8 +135,8 @@ struct Failing : data::BatchSampler {
 };
 
 TEST_F(BatchSamplers, APassThatCannotBeginComesAgain) {
-  data::DataLoader whole(kNumbers, {.seed = 3, .batch_sampler = std::make_shared<Failing>()}),
-      failing(kNumbers, {.seed = 3, .batch_sampler = std::make_shared<Failing>()});
+  data::DataLoader whole(kNumbers, {.batch_sampler = std::make_shared<Failing>(), .seed = 3}),
+      failing(kNumbers, {.batch_sampler = std::make_shared<Failing>(), .seed = 3});
   pass_of(whole);
   pass_of(whole);
   pass_of(failing);
@@ -150,7 +150,7 @@ TEST_F(BatchSamplers, APassThatCannotBeginComesAgain) {
 
 TEST_F(BatchSamplers, StatesOfOthersAreRefused) {
   data::DataLoader fixed(kNumbers, {.batch_size = 5});
-  data::DataLoader drawn(kNumbers, {.seed = 3, .batch_sampler = std::make_shared<Growing>()});
+  data::DataLoader drawn(kNumbers, {.batch_sampler = std::make_shared<Growing>(), .seed = 3});
   EXPECT_SAYS(
       drawn.load_state_dict(fixed.state_dict()),
       "the state is of 10 items in batches of 5, this loader has 10 in the batches of a batch "

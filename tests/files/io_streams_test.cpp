@@ -90,6 +90,41 @@ TEST_F(IoStreams, AStreamThatThrowsIsReadToItsEnd) {
   EXPECT_EQ(stream.exceptions(), std::ios::failbit | std::ios::badbit | std::ios::eofbit);
 }
 
+TEST_F(IoStreams, OneBehindTheOther) {
+  const std::string odd = "a \"data_offsets\":[0,99999] \\";
+  const NamedTensors named = {{odd, arange(3)}, {"b", zeros({0, 2})}};
+  std::stringstream stream;
+  save(ones({2}), stream);
+  save(NamedTensors(), stream);
+  save(named, stream);
+  save(std::vector{full({3}, 7), randn({40, 50})}, stream);
+  stream << "more";
+  Tensor first;
+  load(first, stream);
+  EXPECT_TRUE(equal(first, ones({2})));
+  EXPECT_TRUE(load(stream).empty());
+  NamedTensors read = load(stream);
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(read[0].first, odd);
+  std::vector<Tensor> list;
+  load(list, stream);
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_TRUE(equal(list[0], full({3}, 7)));
+  std::string rest;
+  stream >> rest;
+  EXPECT_EQ(rest, "more");
+}
+
+TEST_F(IoStreams, MessagesNameTheCall) {
+  std::stringstream stream;
+  EXPECT_SAYS(save(Tensor(), stream), "save: tensor 'tensor' is None");
+  EXPECT_SAYS(save_bytes(std::vector<Tensor>(1)), "save_bytes: tensor '0' is None");
+  EXPECT_SAYS(save(Tensor(), path("f")), "save: tensor 'tensor' is None");
+  EXPECT_SAYS(load(stream), "load: 0 bytes");
+  std::istringstream damaged(save_bytes(ones({4})).substr(0, 80));
+  EXPECT_SAYS(load(damaged), "load: ");
+}
+
 TEST_F(IoStreams, ModelsAndOptimizersGoThroughStreams) {
   Object model = nn::Linear(4, 2), other = nn::Linear(4, 2);
   std::stringstream stream;

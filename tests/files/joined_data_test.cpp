@@ -44,7 +44,7 @@ TEST_F(JoinedData, SamplesStandSideBySide) {
   EXPECT_EQ(word, "word 2");
   EXPECT_EQ(index, 2);
   for (const int64_t workers : {0, 2}) {
-    data::DataLoader loader(all, {.batch_size = 3, .seed = 5, .num_workers = workers});
+    data::DataLoader loader(all, {.batch_size = 3, .num_workers = workers, .seed = 5});
     data::DataLoader alone(Drawn{}, {.batch_size = 3, .seed = 5});
     auto other = alone.begin();
     Order seen;

@@ -409,7 +409,7 @@ TEST_F(Loader, OptionsAreChecked) {
   says({.batch_size = 0}, "batch_size is 0, expected at least 1");
   says({.num_workers = -1}, "num_workers is -1, expected 0 to 1024");
   says({.prefetch_factor = 0}, "prefetch_factor is 0, expected 1 to 1024");
-  says({.device = Device("ref"), .pin_memory = Device("ref")},
+  says({.pin_memory = Device("ref"), .device = Device("ref")},
        "DataLoader: device and pin_memory are both given; batches are on the device already");
 }
 

@@ -99,11 +99,11 @@ TEST_F(LoaderThreads, RandomOpsDrawForTheirSampleAndBatch) {
   };
   const auto pass = [&](int64_t workers) {
     return values_of(data::DataLoader(
-        data::Generated(23, get), {.batch_size = 3, .seed = 4, .num_workers = workers}, collate));
+        data::Generated(23, get), {.batch_size = 3, .num_workers = workers, .seed = 4}, collate));
   };
   const auto stream_pass = [&](int64_t workers) {
     return values_of(data::StreamLoader(
-        with_noise(23), {.batch_size = 3, .seed = 4, .num_workers = workers}, collate));
+        with_noise(23), {.batch_size = 3, .num_workers = workers, .seed = 4}, collate));
   };
   manual_seed(1);
   const RandomState before = random_state();
@@ -121,10 +121,10 @@ TEST_F(LoaderThreads, TheNumberOfWorkersChangesNothing) {
   const auto passes = [](int64_t workers, int64_t prefetch, bool persistent) {
     data::DataLoader loader(noisy(100), {.batch_size = 7,
                                          .shuffle = true,
-                                         .seed = 3,
                                          .num_workers = workers,
                                          .prefetch_factor = prefetch,
-                                         .persistent_workers = persistent});
+                                         .persistent_workers = persistent,
+                                         .seed = 3});
     return std::vector{pass_of(loader), pass_of(loader), pass_of(loader)};
   };
   const auto expected = passes(0, 2, false);
@@ -136,7 +136,7 @@ TEST_F(LoaderThreads, TheNumberOfWorkersChangesNothing) {
 }
 
 TEST_F(LoaderThreads, GoesOnInTheMiddleOfAnEpochWithOtherWorkers) {
-  const data::LoaderOptions few = {.batch_size = 7, .shuffle = true, .seed = 3, .num_workers = 2};
+  const data::LoaderOptions few = {.batch_size = 7, .shuffle = true, .num_workers = 2, .seed = 3};
   data::DataLoader whole(noisy(50), few), before(noisy(50), few);
   const std::vector<double> expected = pass_of(whole);
   NamedTensors state;
@@ -256,7 +256,7 @@ TEST_F(LoaderThreads, PairsOfTensorsWithWorkers) {
   const Tensor x = arange(100).to(float32).view({50, 2}), y = arange(50);
   data::DataLoader plain({x, y}, {.batch_size = 8, .shuffle = true, .seed = 2});
   data::DataLoader threaded({x, y},
-                            {.batch_size = 8, .shuffle = true, .seed = 2, .num_workers = 4});
+                            {.batch_size = 8, .shuffle = true, .num_workers = 4, .seed = 2});
   auto other = threaded.begin();
   for (auto [features, labels] : plain) {
     auto [own_features, own_labels] = *other;
@@ -295,7 +295,7 @@ TEST_F(LoaderThreads, StreamsAreReadInTurn) {
   const auto all = [&](int64_t workers) {
     std::vector<double> list;
     data::StreamLoader loader(
-        numbers, {.batch_size = 4, .shuffle_buffer = 9, .seed = 1, .num_workers = workers});
+        numbers, {.batch_size = 4, .shuffle_buffer = 9, .num_workers = workers, .seed = 1});
     for (int pass = 0; pass < 2; ++pass) {
       for (auto [index, number] : loader) {
         for (const double i : index.to(float64).to_vector<double>()) list.push_back(i);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <tenon/checkpoint.hpp>
+#include <tenon/data/datasets.hpp>
 #include <tenon/data/stream.hpp>
 #include <tenon/tenon.hpp>
 
@@ -51,6 +52,36 @@ Order sorted(Order list) {
   return list;
 }
 
+// The names stand in PyTorch's order, so that its calls can be written down.
+TEST_F(Streams, OptionsOfLoadersAreInPyTorchsOrder) {
+  const data::LoaderOptions options = {.batch_size = 16,
+                                       .shuffle = true,
+                                       .sampler = {},
+                                       .batch_sampler = {},
+                                       .num_workers = 2,
+                                       .pin_memory = {},
+                                       .drop_last = true,
+                                       .prefetch_factor = 4,
+                                       .persistent_workers = true,
+                                       .seed = 1,
+                                       .device = {}};
+  data::DataLoader loader(data::TensorDataset(tensor({1, 2, 3})),
+                          {.batch_size = 2, .shuffle = true, .num_workers = 2, .drop_last = true});
+  EXPECT_EQ(loader.size(), 1);
+  EXPECT_EQ(options.batch_size, 16);
+  data::StreamLoader stream(Numbers{}, {.batch_size = 4,
+                                        .shuffle_buffer = 2,
+                                        .num_workers = 2,
+                                        .pin_memory = {},
+                                        .drop_last = true,
+                                        .prefetch_factor = 2,
+                                        .seed = 1,
+                                        .device = {},
+                                        .rank = 0,
+                                        .ranks = 1});
+  EXPECT_EQ(batches_of(stream).size(), 2u);
+}
+
 TEST_F(Streams, EndsWhereTheStreamEnds) {
   for (const int64_t workers : {0, 1, 3}) {
     data::StreamLoader loader(Numbers{}, {.batch_size = 4, .num_workers = workers});
@@ -60,7 +91,7 @@ TEST_F(Streams, EndsWhereTheStreamEnds) {
     EXPECT_EQ(batches_of(loader).size(), 3u);
     EXPECT_EQ(loader.epoch(), 1);
     data::StreamLoader full(Numbers{},
-                            {.batch_size = 4, .drop_last = true, .num_workers = workers});
+                            {.batch_size = 4, .num_workers = workers, .drop_last = true});
     EXPECT_EQ(batches_of(full).size(), 2u);
     data::StreamLoader none(Numbers{0}, {.batch_size = 4, .num_workers = workers});
     EXPECT_EQ(batches_of(none).size(), 0u);
@@ -94,7 +125,7 @@ TEST_F(Streams, FunctionsAreStreams) {
       });
   std::vector<std::vector<float>> drawn;
   for (const int64_t workers : {0, 2}) {
-    data::StreamLoader loader(numbers, {.batch_size = 2, .seed = 7, .num_workers = workers});
+    data::StreamLoader loader(numbers, {.batch_size = 2, .num_workers = workers, .seed = 7});
     Order items;
     drawn.emplace_back();
     for (int pass = 0; pass < 2; ++pass) {
@@ -164,7 +195,7 @@ TEST_F(Streams, RanksShareTheItems) {
 TEST_F(Streams, GoOnFromAState) {
   for (const int64_t workers : {0, 2}) {
     const data::StreamOptions options = {
-        .batch_size = 7, .shuffle_buffer = 20, .seed = 3, .num_workers = workers};
+        .batch_size = 7, .shuffle_buffer = 20, .num_workers = workers, .seed = 3};
     data::StreamLoader whole(Numbers{60}, options);
     std::vector<Order> expected = batches_of(whole);
     for (const Order& batch : batches_of(whole)) expected.push_back(batch);
@@ -222,7 +253,7 @@ TEST_F(Streams, SayWhatIsWrongWithOptions) {
                "StreamLoader: prefetch_factor is 0, expected 1 to 1024");
   expect_error(made({.ranks = 0}), "StreamLoader: ranks is 0, expected at least 1");
   expect_error(made({.rank = 2, .ranks = 2}), "StreamLoader: rank is 2, expected 0 to 1");
-  expect_error(made({.device = cpu, .pin_memory = cpu}),
+  expect_error(made({.pin_memory = cpu, .device = cpu}),
                "StreamLoader: device and pin_memory are both given");
 }
 

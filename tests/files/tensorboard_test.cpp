@@ -377,6 +377,7 @@ TEST_F(Tensorboard, ThePackageReadsIt) {
   writer.add_histogram("w", Tensor::from({1.f, 1.05f, 1.25f, 1.4f}), 2, {1.0, 1.1, 1.2, 1.5});
   writer.add_image("rgba", Tensor::from<uint8_t>({1, 2, 3, 4, 5, 6, 7, 8}, {4, 1, 2}), 6);
   writer.add_text("notes", "a *b*", 7);
+  writer.add_graph(nn::Sequential(nn::Linear(2, 3), nn::ReLU()), randn({1, 2}));
   writer.add_hparams({{"lr", 0.5}, {"opt", "Adam"}, {"nesterov", true}}, {{"accuracy", 0.75}},
                      {.run_name = "trial"});
   writer.close();
@@ -409,6 +410,7 @@ for e in events.Images("rgba"):
         pass
 for e in events.Tensors("notes/text_summary"): print(e.step, e.tensor_proto.string_val[:])
 print(dict(events.summary_metadata)["notes/text_summary"].plugin_data.plugin_name)
+for node in events.Graph().node: print(node.name, node.op, *node.input, *[d.size for s in node.attr["_output_shapes"].list.shape for d in s.dim])
 trial = run("/trial")
 for tag in trial.PluginTagToContent("hparams"):
     data = plugin_data_pb2.HParamsPluginData.FromString(trial.PluginTagToContent("hparams")[tag])
@@ -428,6 +430,12 @@ b 1 2.0
 6 2 1 b'\x89PNG\r\n\x1a\n'
 7 [b'a *b*']
 text
+output/0 Output Sequential/1/relu 1 3
+Sequential/1/relu relu Sequential/0/linear
+Sequential/0/linear linear input/0 Sequential/0/weight Sequential/0/bias
+Sequential/0/bias Parameter 3
+Sequential/0/weight Parameter 3 2
+input/0 Input 1 2
 _hparams_/experiment experiment []
 _hparams_/session_start_info session_start_info [('lr', 'number_value'), ('nesterov', 'bool_value'), ('opt', 'string_value')]
 _hparams_/session_end_info session_end_info []

@@ -187,6 +187,9 @@ Entries autograd_entries() {
          if (checked(g->add_hook(x, a->random().chance(6) ? nullptr : refuse_grad, nullptr, nullptr,
                                  &id)))
            checked(g->remove_hook(x, id));
+         if (checked(g->add_accumulated_hook(x, a->random().chance(6) ? nullptr : refuse_grad,
+                                             nullptr, nullptr, &id)))
+           checked(g->remove_hook(x, id));
          return g->remove_hook(x, static_cast<uint64_t>(a->integer()));
        }},
       {"autograd/1 nodes of NULL",

@@ -184,7 +184,7 @@ TEST(AveragedModel, KeepsTheDtypeAndMayLieElsewhere) {
       const Object model = nn::Linear(2, 1);
       model.to(device, dtype);
       const optim::AveragedModel average(
-          model, {.avg_fn = optim::get_ema_avg_fn(0.75), .device = tn::cpu});
+          model, {.device = tn::cpu, .avg_fn = optim::get_ema_avg_fn(0.75)});
       for (const double value : {1., 2.}) {
         const tn::NoGrad guard;
         model.tensor("weight").fill_(value);

@@ -53,6 +53,25 @@ TEST_F(ByPlace, OptionsOfLayers) {
   EXPECT_TRUE(tn::equal(nn::CrossEntropyLoss(weight).tensor("weight"), weight));
 }
 
+TEST_F(ByPlace, NoneIsAListOfNothing) {
+  expect_same(nn::Upsample(tn::none, 2.0, "bilinear"),
+              nn::Upsample({.scale_factor = 2.0, .mode = "bilinear"}));
+  expect_same(nn::Upsample(std::nullopt, 2.0), nn::Upsample({.scale_factor = 2.0}));
+  expect_same(nn::UpsamplingNearest2d(tn::none, 2), nn::UpsamplingNearest2d({.scale_factor = 2.0}));
+  expect_same(nn::UpsamplingBilinear2d(tn::none, 2),
+              nn::UpsamplingBilinear2d({.scale_factor = 2.0}));
+  expect_same(nn::MaxPool2d(2, tn::none), nn::MaxPool2d(2));
+}
+
+TEST_F(ByPlace, AnOutputSizeStandsInBraces) {
+  const Tensor x = tn::arange(16.0).reshape({1, 1, 4, 4});
+  EXPECT_EQ(nn::ConvTranspose2d(1, 1, 3, 2)(x, {10, 9}).sizes(),
+            (std::vector<int64_t>{1, 1, 10, 9}));
+  const auto [values, indices] = tn::max_pool2d_with_indices(x, 2);
+  EXPECT_EQ(nn::MaxUnpool2d(2)(values, indices, {5, 5}).sizes(),
+            (std::vector<int64_t>{1, 1, 5, 5}));
+}
+
 TEST_F(ByPlace, BracesAreOptionsByName) {
   expect_same(nn::Linear(3, 4, {}), nn::Linear(3, 4));
   expect_same(nn::Linear(3, 4, false), nn::Linear(3, 4, {.bias = false}));

@@ -310,10 +310,27 @@ TEST(FirstGuess, ATableThatIsThereIsAnEmbedding) {
   const Object bag = nn::embedding_bag_from_pretrained(table, true, {.mode = "sum"});
   expect_near(bag(index), {12, 14, 16});
   EXPECT_EQ(message_of([] { nn::embedding_from_pretrained(tn::ones({3})); }),
-            "from_pretrained: the table is float32 [3], expected floats [num_embeddings, "
-            "embedding_dim]");
+            "from_pretrained: the table is float32 [3], expected [num_embeddings, embedding_dim]");
   EXPECT_EQ(message_of([] { nn::embedding_bag_from_pretrained({}); }),
             "from_pretrained: the table is None, expected floats [num_embeddings, embedding_dim]");
+}
+
+TEST(FirstGuess, ATableOfWholeNumbersGivesItsRows) {
+  load_all();
+  const Tensor table = tn::tensor({{1, 2}, {3, 4}}), index = tn::tensor({1, 0});
+  const Object layer = nn::embedding_from_pretrained(table);
+  EXPECT_TRUE(layer(index).equal(tn::tensor({{3, 4}, {1, 2}})));
+  EXPECT_TRUE(layer.tensor("weight").same_storage(table));
+  EXPECT_EQ(layer.parameters().size(), 1u);
+  EXPECT_TRUE(layer.clone()(index).equal(layer(index)));
+  const Object flags = nn::embedding_from_pretrained(tn::tensor({{true}, {false}}));
+  EXPECT_EQ(flags(index).dtype(), tn::bool_);
+  EXPECT_EQ(message_of([&] { nn::embedding_from_pretrained(table, false); }),
+            "from_pretrained: the table is int64 and freeze false, expected floats where the table "
+            "is trained");
+  EXPECT_EQ(message_of([&] { nn::embedding_bag_from_pretrained(table); }),
+            "from_pretrained: the table is int64 [2, 2], expected floats [num_embeddings, "
+            "embedding_dim]");
 }
 
 TEST(FirstGuess, NamesOfStates) {

@@ -129,6 +129,52 @@ TEST_F(FunctionalCall, AModulesOwnTensors) {
   EXPECT_TRUE(model->shift.is_same(before)) << "after a forward that throws";
 }
 
+// As a class of libtorch is written.
+struct Assigned : tn::Module {
+  Tensor w, mean;
+  Assigned() {
+    w = register_parameter("w", tn::ones({1}));
+    mean = register_buffer("mean", tn::zeros({1}));
+  }
+  Tensor forward(Tensor x) {
+    mean = mean + 1;
+    return x * w + mean;
+  }
+};
+
+TEST_F(FunctionalCall, MembersThatTheConstructorAssigned) {
+  const auto model = tn::make<Assigned>();
+  const Tensor before = model->w, x = tn::ones({1}), w = tn::full({1}, 5.0).requires_grad_();
+  const Tensor y = tn::functional_call(model, {{"w", w * 2}, {"mean", tn::full({1}, 3.0)}}, x);
+  EXPECT_EQ(y.item(), 10 + 4);
+  y.backward();
+  EXPECT_EQ(w.grad().item(), 2);
+  EXPECT_TRUE(model->w.is_same(before));
+  EXPECT_EQ(model->mean.item(), 0);
+  EXPECT_EQ(model.state_dict()["mean"].item(), 0);
+  EXPECT_EQ(model(x).item(), 1 + 1);
+}
+
+// It asks for a tensor that its layer has, too.
+struct Named : tn::Module {
+  Object inner = child("inner", Linear(1, 1));
+  Named() { parameter("w", inner.tensor("bias")); }
+  Tensor forward(Tensor x) { return inner(x) + tensor("w"); }
+};
+
+TEST_F(FunctionalCall, WhatOnlyItsNameReads) {
+  const auto model = tn::make<Named>();
+  const tn::NamedTensors given = {{"w", tn::full({1}, 5.0)}, {"inner.weight", tn::ones({1, 1})}};
+  EXPECT_EQ(tn::functional_call(model, given, tn::ones({1, 1})).item(), 1 + 5 + 5);
+  const Tensor held = model.tensor("w");  // as a member of the class may
+  EXPECT_NE(message_of([&] {
+              tn::functional_call(model, given, tn::ones({1, 1}));
+            }).find("functional_call: 'w' of Named is in no member of Named that is known"),
+            std::string::npos);
+  EXPECT_TRUE(model.tensor("w").is_same(held));
+  EXPECT_TRUE(model->inner.tensor("bias").is_same(held));
+}
+
 // Its arguments cannot be copied.
 struct Lonely : tn::Module {
   Tensor shift = parameter("shift", tn::zeros({2}));
@@ -161,8 +207,10 @@ TEST_F(FunctionalCall, Refuses) {
   EXPECT_EQ(refused("inner.bias", {}),
             "functional_call: 'inner.bias' of Scaled comes without a tensor");
   const std::string members =
-      "is no member of Listed, whose forward would not see another tensor; expected a Tensor that "
-      "is a member of the class, in no container; of several use an nn::ParameterList";
+      "is in no member of Listed that is known, so that forward may not see another tensor; "
+      "expected one member Tensor w = parameter(\"w\", ...) for it, in no container; of several "
+      "use "
+      "an nn::ParameterList";
   const auto listed = tn::make<Listed>();
   EXPECT_EQ(message_of([&] {
               tn::functional_call(listed, {{"shift", x}}, x);

@@ -33,6 +33,16 @@ TEST(LayersOfNoSize, Linear) {
   }
 }
 
+TEST(LayersOfNoSize, Convolution) {
+  load_all();
+  const tn::Object from_none = Conv2d(0, 4, 1);
+  expect_sizes(from_none.tensor("weight"), {4, 0, 1, 1});
+  EXPECT_EQ(from_none.tensor("bias").to_vector<float>(), std::vector<float>(4, 0));
+  expect_sizes(Conv2d(4, 0, 3).tensor("weight"), {0, 4, 3, 3});
+  expect_sizes(ConvTranspose1d(0, 4, 1).tensor("weight"), {0, 4, 1});
+  expect_error([] { Conv2d(-1, 4, 1); }, "in_channels is -1, expected 0 or more");
+}
+
 TEST(LayersOfNoSize, Embedding) {
   load_all();
   for (tn::Device d : devices()) {

@@ -1,10 +1,14 @@
 // What programs of libtorch say, and what Python's dictionaries do: optimizers that are declared, indices
 // and gradients by its names, states that are edited, modules that are compiled.
+#include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <tenon/averaged_model.hpp>
@@ -82,6 +86,14 @@ TEST(LibtorchNames, StatesAreEdited) {
   EXPECT_EQ(state.pop("new").numel(), 1);
   EXPECT_EQ(state.keys(), (std::vector<std::string>{"bias", "running_mean", "running_var",
                                                     "num_batches_tracked"}));
+  EXPECT_EQ(state.at("bias").numel() + state.at(std::string("bias")).numel(), 4);
+  EXPECT_EQ(state.at(0).first, "bias");
+  EXPECT_EQ(state.count("bias") * 10 + state.count("weight"), 10u);
+  EXPECT_EQ(state.find("weight"), state.end());
+  state.find("running_mean")->second = tn::full({2}, 8);
+  EXPECT_EQ(std::as_const(state).find("running_mean")->second.sum().item(), 16);
+  EXPECT_EQ(message_of([&] { state.at("baes"); }),
+            "there is no tensor 'baes' among 4; did you mean 'bias'?");
   const auto [missing, unexpected] = norm.load_state_dict(state, false);
   EXPECT_EQ(missing, std::vector<std::string>{"weight"});
   expect_near(norm.tensor("bias"), {7, 7});
@@ -277,6 +289,75 @@ TEST(LibtorchNames, CornersOfOps) {
   EXPECT_LT(off(tn::prod(x.t(), 1), tn::prod(exact, 0)), 1e-6);
   EXPECT_LT(off(tn::prod(x.t().contiguous(), 1), tn::prod(exact, 0)), 1e-6);
   EXPECT_LT(off(tn::prod(x.reshape({400, 100}), 1), tn::prod(exact.reshape({400, 100}), 1)), 1e-6);
+}
+
+// A std::map of tensors is saved, and loaded into a module.
+TEST(LibtorchNames, MapsAreStates) {
+  load_all();
+  const std::map<std::string, Tensor> map = {{"weight", tn::ones({1, 2})},
+                                             {"bias", tn::zeros({1})}};
+  const Object linear = nn::Linear(2, 1);
+  linear.load_state_dict(map);
+  EXPECT_EQ(linear(tn::ones({1, 2})).item(), 2);
+  std::stringstream stream;
+  tn::save(map, stream);
+  EXPECT_EQ(tn::load(stream).keys(), (std::vector<std::string>{"bias", "weight"}));
+  const std::unordered_map<std::string, Tensor> other(map.begin(), map.end());
+  EXPECT_EQ(tn::NamedTensors(other)["weight"].numel(), 2);
+}
+
+struct Product : tn::Function<Product> {
+  static Tensor forward(tn::Context& context, Tensor a, Tensor b) {
+    context.save_for_backward({a, b});
+    return a * b;
+  }
+  static std::array<Tensor, 2> backward(tn::Context& context, Tensor g) {
+    const auto saved = context.get_saved_variables();
+    return {g * saved[1], g * saved[0]};
+  }
+};
+struct Cube : tn::Function<Cube> {
+  static Tensor forward(tn::Context& context, Tensor x) {
+    context.save_for_backward(x, x * x);
+    return x * x * x;
+  }
+  static Tensor backward(tn::Context& context, Tensor g) {
+    const auto [x, square] = tn::unpack<2>(context.saved_tensors());
+    return g * (square + 2 * x * x);
+  }
+};
+struct Square : tn::Function<Square> {
+  static Tensor forward(tn::Context& context, Tensor x) {
+    context.save_for_backward(x);
+    return x * x;
+  }
+  static Tensor backward(tn::Context& context, Tensor g) {
+    return 2 * g * context.get_saved_variables().at(0);
+  }
+};
+
+TEST(LibtorchNames, FunctionsSaveForBackward) {
+  load_all();
+  const Tensor x = tn::tensor({2.0, 3.0}).requires_grad_();
+  expect_near(tn::grad(Product::apply(x, x.detach()).sum(), x), {2, 3});
+  expect_near(tn::grad(Cube::apply(x).sum(), x), {12, 27});
+  expect_near(tn::grad(Square::apply(x).sum(), x), {4, 6});
+}
+
+// Where PyTorch takes tensors without a list.
+TEST(LibtorchNames, TensorsStandOneBehindTheOther) {
+  load_all();
+  const Tensor a = tn::arange(6.0).reshape({2, 3}), b = tn::ones({3, 2});
+  expect_near(tn::einsum("ij,jk->ik", a, b), {3, 3, 12, 12});
+  expect_near(tn::einsum(std::string("j,jk->k"), a[1], b), {12, 12});
+  expect_near(tn::einsum("ij->i", a), {3, 12});
+  EXPECT_EQ(tn::block_diag(a, b, a[0]).sizes(), (std::vector<int64_t>{6, 8}));
+  EXPECT_EQ(tn::cartesian_prod(a[0], b[0]).sizes(), (std::vector<int64_t>{6, 2}));
+  const auto [row, column] = tn::broadcast_tensors(tn::ones({3}), tn::ones({2, 1}));
+  EXPECT_EQ(row.sizes(), column.sizes());
+  EXPECT_EQ(nn::utils::rnn::pad_sequence({a[0], a[1][{tn::slice(0, 2)}]}, true).sizes(), a.sizes());
+  const nn::utils::rnn::PackedSequence packed = nn::utils::rnn::pack_sequence({b, b});
+  EXPECT_EQ(std::get<1>(nn::utils::rnn::pad_packed_sequence(packed)).sum().item(), 6);
 }
 
 }  // namespace

@@ -319,9 +319,44 @@ TEST_P(Layers, AMemberThatDoesNotFollowIsSaid) {
             std::string::npos);
   const auto net = tn::make<Net>();
   EXPECT_NE(log_of([&] {
-              net.parameter("scale", tn::zeros({3}));
-            }).find("Net: tensor 'scale' is replaced, and a member"),
+              net.parameter("shift", tn::zeros({3}));
+            }).find("Net: tensor 'shift' is replaced, and a member"),
             std::string::npos);
+}
+
+TEST_P(Layers, WhatTheConstructorAssignedFollows) {
+  const auto net = tn::make<Net>();
+  EXPECT_EQ(log_of([&] {
+              net.parameter("scale", tn::full({3}, 2.0));
+              net.parameters();
+            }),
+            "");
+  EXPECT_EQ(net->scale[0].item(), 2);
+  net->scale = tn::full({3}, 3.0);
+  net.parameter("scale", tn::full({3}, 5.0));
+  EXPECT_EQ(net->scale[0].item(), 5);
+}
+
+// A word that has the address of an entry's tensor may be no handle: nothing is written there.
+struct WithAnAddress : tn::Module {
+  std::vector<Tensor> held;
+  const void* address = nullptr;
+  WithAnAddress() {
+    held.push_back(parameter("w", tn::ones({3})));
+    address = held[0].get();
+  }
+  Tensor forward(const Tensor& x) { return x * held[0]; }
+};
+
+TEST_P(Layers, AnAddressIsNoMember) {
+  const auto net = tn::make<WithAnAddress>();
+  const void* const before = net->address;
+  EXPECT_ANY_THROW(tn::functional_call(net, {{"w", tn::full({3}, 5.0)}}, tn::ones({3})));
+  EXPECT_NE(log_of([&] { net.parameter("w", tn::zeros({3})); }).find("tensor 'w' is replaced"),
+            std::string::npos);
+  EXPECT_EQ(net->address, before);
+  EXPECT_EQ(net->held[0].get(), before);
+  EXPECT_EQ(net.forward(tn::ones({3})).sum().item(), 3);
 }
 
 struct Normed : tn::Module {

@@ -215,8 +215,8 @@ TEST_P(Optimizers, GroupsOfAStateDictThatDoNotFitAreRefused) {
             "load_state_dict: 'param_groups.0.lr' is missing in the state_dict");
   EXPECT_EQ(refused("param_groups.0.params", {}),
             "load_state_dict: 'param_groups.0.params' is missing in the state_dict");
-  EXPECT_EQ(refused("param_groups.0.foreach", one),
-            "load_state_dict: 'param_groups.0.foreach' is in the state_dict and not in AdamW");
+  EXPECT_EQ(refused("param_groups.0.rho", one),
+            "load_state_dict: 'param_groups.0.rho' is in the state_dict and not in AdamW");
   EXPECT_EQ(refused("param_groups.-1.lr", one),
             "load_state_dict: 'param_groups.-1.lr' is in the state_dict and not in AdamW");
   EXPECT_EQ(refused("param_groups.1.lr", one),
@@ -245,6 +245,109 @@ TEST_P(Optimizers, GroupsOfAStateDictThatDoNotFitAreRefused) {
   EXPECT_EQ(refused("param_groups.0.betas", tn::Tensor::from<double>({0.5, 1})),
             "AdamW: betas is [0.5, 1], expected two numbers, each at least 0 and below 1");
   EXPECT_EQ(optimizer.to_string(), text);
+}
+
+// The names of a group in `optimizer.state_dict()` of PyTorch 2.15 and of StepLR, but for LBFGS's
+// line_search_fn, which is None there.
+struct OfPyTorch {
+  const char* optimizer;
+  std::vector<std::string> options;
+};
+std::vector<OfPyTorch> of_pytorch() {
+  return {
+      {"SGD",
+       {"lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize", "foreach",
+        "differentiable", "fused", "initial_lr"}},
+      {"Adam",
+       {"lr", "betas", "eps", "weight_decay", "amsgrad", "maximize", "foreach", "capturable",
+        "differentiable", "fused", "decoupled_weight_decay", "initial_lr"}},
+      {"AdamW",
+       {"lr", "betas", "eps", "weight_decay", "amsgrad", "maximize", "foreach", "capturable",
+        "differentiable", "fused", "decoupled_weight_decay", "initial_lr"}},
+      {"Adagrad",
+       {"lr", "lr_decay", "eps", "weight_decay", "initial_accumulator_value", "foreach", "maximize",
+        "differentiable", "fused", "initial_lr"}},
+      {"SparseAdam", {"lr", "betas", "eps", "maximize", "initial_lr"}},
+      {"RMSprop",
+       {"lr", "momentum", "alpha", "eps", "centered", "weight_decay", "capturable", "foreach",
+        "maximize", "differentiable", "initial_lr"}},
+      {"Adadelta",
+       {"lr", "rho", "eps", "weight_decay", "maximize", "capturable", "foreach", "differentiable",
+        "initial_lr"}},
+      {"Adamax",
+       {"lr", "betas", "eps", "weight_decay", "foreach", "maximize", "differentiable", "capturable",
+        "initial_lr"}},
+      {"NAdam",
+       {"lr", "betas", "eps", "weight_decay", "momentum_decay", "decoupled_weight_decay",
+        "maximize", "foreach", "capturable", "differentiable", "initial_lr"}},
+      {"RAdam",
+       {"lr", "betas", "eps", "weight_decay", "maximize", "foreach", "capturable",
+        "decoupled_weight_decay", "differentiable", "initial_lr"}},
+      {"Adafactor",
+       {"lr", "beta2_decay", "eps", "d", "weight_decay", "foreach", "maximize", "initial_lr"}},
+      {"LBFGS",
+       {"lr", "max_iter", "max_eval", "tolerance_grad", "tolerance_change", "history_size",
+        "maximize", "initial_lr"}},
+      {"Muon",
+       {"lr", "weight_decay", "momentum", "nesterov", "ns_coefficients", "eps", "ns_steps",
+        "adjust_lr_fn", "initial_lr"}},
+      {"Rprop",
+       {"lr", "etas", "step_sizes", "foreach", "maximize", "differentiable", "capturable",
+        "initial_lr"}},
+      {"ASGD",
+       {"lr", "lambd", "alpha", "t0", "weight_decay", "foreach", "maximize", "differentiable",
+        "capturable", "initial_lr"}},
+  };
+}
+
+// The options of PyTorch that change no number here are passed over.
+TEST_P(Optimizers, AStateOfPyTorchsTrainingIsTaken) {
+  for (const auto& [type, options] : of_pytorch()) {
+    const Optimizer optimizer =
+        Optimizer::create(type, {tn::ones({2, 2}).to(device).requires_grad_()});
+    const tn::NamedTensors own = optimizer.state_dict();
+    tn::NamedTensors state = {{"param_groups.0.params", own["param_groups.0.params"]}};
+    for (const std::string& option : options) {
+      const std::string name = "param_groups.0." + option;
+      const bool is_on = option == "decoupled_weight_decay" && std::string(type) == "AdamW";
+      state.set(name, own.contains(name)       ? own[name]
+                      : option == "max_eval"   ? tn::tensor(int64_t{25})
+                      : option == "initial_lr" ? tn::tensor(0.1)
+                                               : tn::tensor(is_on));
+    }
+    for (const char* name : {"max_lr", "min_lr", "base_momentum", "max_momentum", "swa_lr"})
+      state.set("param_groups.0." + std::string(name), tn::tensor(0.1));
+    const std::string before = optimizer.to_string();
+    EXPECT_EQ(message_of([&] { optimizer.load_state_dict(state); }), "no error") << type;
+    if (std::string(type) != "LBFGS") {  // whose max_eval is None here until it is loaded
+      EXPECT_EQ(optimizer.to_string(), before);
+    }
+    // PyTorch's leaves out no option that this one has.
+    for (const auto& [name, value] : own) EXPECT_TRUE(state.contains(name)) << type << " " << name;
+  }
+  const auto refused = [&](const char* type, const char* option, const tn::Tensor& value) {
+    const Optimizer optimizer = Optimizer::create(type, {tn::ones({2, 2}).requires_grad_()});
+    tn::NamedTensors state = optimizer.state_dict();
+    state.set(std::string("param_groups.0.") + option, value);
+    return message_of([&] { optimizer.load_state_dict(state); });
+  };
+  EXPECT_EQ(refused("Adam", "decoupled_weight_decay", tn::tensor(true)),
+            "load_state_dict: 'param_groups.0.decoupled_weight_decay' is true in the state_dict, "
+            "and Adam has no such option: it computes as with false");
+  EXPECT_EQ(refused("AdamW", "decoupled_weight_decay", tn::tensor(false)),
+            "load_state_dict: 'param_groups.0.decoupled_weight_decay' is false in the state_dict, "
+            "and AdamW has no such option: it computes as with true");
+  EXPECT_EQ(refused("Muon", "maximize", tn::tensor(true)),
+            "load_state_dict: 'param_groups.0.maximize' is true in the state_dict, and Muon has no "
+            "such option: it computes as with false");
+  EXPECT_EQ(refused("Muon", "maximize", tn::ones({2})),
+            "load_state_dict: 'param_groups.0.maximize' is float32 [2] in the state_dict, expected "
+            "one bool");
+  EXPECT_EQ(refused("SGD", "decoupled_weight_decay", tn::tensor(false)),
+            "load_state_dict: 'param_groups.0.decoupled_weight_decay' is in the state_dict and not "
+            "in SGD");
+  EXPECT_EQ(refused("Adam", "capturables", tn::tensor(false)),
+            "load_state_dict: 'param_groups.0.capturables' is in the state_dict and not in Adam");
 }
 
 }  // namespace

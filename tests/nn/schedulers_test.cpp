@@ -302,4 +302,52 @@ TEST_F(Schedulers, SchedulersAreMadeInTheList) {
   EXPECT_EQ(chain.get_last_lr().size(), 3u);
 }
 
+// Members that are assigned later.
+TEST_F(Schedulers, NoneUntilTheyAreAssigned) {
+  struct Training {
+    optim::Optimizer optimizer;
+    optim::Scheduler scheduler;
+    optim::StepLR<optim::Scheduler> steps;
+    optim::LambdaLR<optim::Scheduler> factors;
+    optim::OneCycleLR<optim::Scheduler> cycle;
+    optim::SequentialLR<optim::Scheduler> sequence;
+    optim::ChainedScheduler<optim::Scheduler> chain;
+    optim::SWALR<optim::Scheduler> averaging;
+    optim::ReduceLROnPlateau plateau;
+  } training;
+  const std::string none = "Scheduler: the scheduler is None: never assigned, or moved from",
+                    no_plateau =
+                        "ReduceLROnPlateau: the scheduler is None: never assigned, or moved from";
+  EXPECT_FALSE(training.scheduler.defined() || training.steps || training.plateau);
+  EXPECT_EQ(message_of([&] { training.scheduler.step(); }), none);
+  EXPECT_EQ(message_of([&] { training.scheduler.go_to(1); }), none);
+  EXPECT_EQ(message_of([&] { training.scheduler.schedule(); }), none);
+  EXPECT_EQ(message_of([&] { training.steps.get_last_lr(); }), none);
+  EXPECT_EQ(message_of([&] { training.factors.state_dict(); }), none);
+  EXPECT_EQ(message_of([&] { training.averaging.load_state_dict({}); }), none);
+  EXPECT_EQ(message_of([&] { training.plateau.step(1.0); }), no_plateau);
+  EXPECT_EQ(message_of([&] { training.plateau.get_last_lr(); }), no_plateau);
+  EXPECT_EQ(message_of([&] { training.plateau.state_dict(); }), no_plateau);
+  EXPECT_EQ(message_of([&] { training.plateau.load_state_dict({}); }), no_plateau);
+  // Nor can they be made of an optimizer that is None.
+  const std::string no_optimizer = "the object is None: never assigned, or moved from";
+  EXPECT_EQ(message_of([&] { optim::StepLR(training.optimizer, 2); }), no_optimizer);
+  EXPECT_EQ(message_of([&] { optim::ReduceLROnPlateau(training.optimizer, {.patience = 1}); }),
+            no_optimizer);
+
+  training.optimizer = one(0.5);
+  training.steps = optim::StepLR(training.optimizer, 1);
+  training.averaging = optim::SWALR(training.optimizer, 0.25, {.anneal_epochs = 1});
+  training.plateau = optim::ReduceLROnPlateau(training.optimizer, {.patience = 0});
+  training.scheduler = training.steps;
+  training.scheduler.step();
+  expect_near(training.steps.get_last_lr(), {0.05});
+  training.plateau.step(1.0);
+  training.plateau.step(1.0);
+  expect_near(training.plateau.get_last_lr(), {0.005});
+  const optim::Scheduler moved = std::move(training.scheduler);
+  EXPECT_TRUE(moved.defined());
+  EXPECT_EQ(message_of([&] { training.scheduler.step(); }), none);
+}
+
 }  // namespace

@@ -38,6 +38,19 @@ TEST_F(SequentialTest, GrowsAtItsEnd) {
   EXPECT_EQ(model[-2].tensor("weight").size(0), 3);
 }
 
+TEST_F(SequentialTest, TakesTheLayersOfAnother) {
+  auto model = Sequential(Linear(2, 3));
+  const auto more = Sequential(ReLU(), Linear(3, 1));
+  model.extend(more);
+  EXPECT_EQ(model.size(), 3u);
+  EXPECT_EQ(model[1].get(), more[0].get());
+  model.extend({ReLU()});  // a list of one
+  EXPECT_EQ(model.size(), 4u);
+  tn::nn::ModuleList list;
+  list.extend(more).extend(std::vector<tn::Object>{ReLU()});
+  EXPECT_EQ(list.size(), 3u);
+}
+
 TEST_F(SequentialTest, TakesALayerBeforeAnother) {
   const Sequential model(Linear(2, 3), Linear(3, 4));
   const Tensor last = model[1].tensor("weight");

@@ -157,6 +157,59 @@ TEST(TransformerLayers, WhatDoesNotFitIsSaid) {
             "Transformer: src is [3, 4] and tgt [3, 1, 4], expected the same number of sequences");
 }
 
+TEST(TransformerLayers, OneBatchDoesNotBroadcastToAnother) {
+  tn::load_plugins();
+  const Object first = tn::nn::MultiheadAttention(4, 2, {.batch_first = true});
+  const Object layer = tn::nn::MultiheadAttention(4, 2);
+  const auto ones = [](tn::Ints sizes) { return tn::ones(sizes); };
+  EXPECT_EQ(message_of([&] {
+              first(ones({2, 3, 4}), ones({1, 3, 4}), ones({1, 3, 4}));
+            }),
+            "MultiheadAttention: key is [1, 3, 4], a batch of 1, and query [2, 3, 4], a batch of "
+            "2; expected the same");
+  EXPECT_EQ(message_of([&] {
+              first(ones({1, 3, 4}), ones({2, 3, 4}), ones({2, 3, 4}));
+            }),
+            "MultiheadAttention: key is [2, 3, 4], a batch of 2, and query [1, 3, 4], a batch of "
+            "1; expected the same");
+  EXPECT_EQ(message_of([&] {
+              layer(ones({3, 2, 4}), ones({5, 3, 4}), ones({5, 3, 4}));
+            }),
+            "MultiheadAttention: key is [5, 3, 4], a batch of 3, and query [3, 2, 4], a batch of "
+            "2; expected the same");
+  EXPECT_EQ(message_of([&] {
+              layer(ones({3, 2, 4}), ones({3, 2, 4}), ones({3, 1, 4}));
+            }),
+            "MultiheadAttention: value is [3, 1, 4], a batch of 1, and query [3, 2, 4], a batch of "
+            "2; expected the same");
+  EXPECT_NE(message_of([&] {
+              TransformerDecoderLayer(4, 2)(ones({3, 1, 4}), ones({3, 2, 4}));
+            }).find("key is [3, 2, 4], a batch of 2, and query [3, 1, 4], a batch of 1"),
+            std::string::npos);
+}
+
+TEST_P(Layers, MasksOfFloat32StandBesideHalves) {
+  const Tensor bias = tn::tensor({{0.5, -1.0}, {-INFINITY, 0.25}}).to(GetParam());
+  const Tensor x = tn::tensor({1.0, 0.0, -1.0, 0.5, 0.25, 1.0, 0.0, 2.0}).reshape({2, 1, 4});
+  const Tensor padding = tn::tensor({{0.0, -INFINITY}}).to(GetParam());
+  for (const tn::Dtype dtype : {tn::bfloat16, tn::float16}) {
+    const Object layer = tn::nn::MultiheadAttention(4, 2).to(tn::Device(GetParam())).to(dtype);
+    const Object block = TransformerEncoderLayer(4, 2, {.dim_feedforward = 8, .dropout = 0})
+                             .to(tn::Device(GetParam()))
+                             .to(dtype);
+    const Tensor half = x.to(GetParam()).to(dtype);
+    EXPECT_TRUE(layer(half, half, half, tn::none, bias)
+                    .equal(layer(half, half, half, tn::none, bias.to(dtype))));
+    EXPECT_TRUE(layer(half, half, half, padding).equal(layer(half, half, half, padding.to(dtype))));
+    EXPECT_TRUE(block(half, bias).equal(block(half, bias.to(dtype))));
+    const auto [y, weights] =
+        tn::nn::MultiheadAttentionLayer(layer)(half, half, half, tn::none, bias);
+    EXPECT_EQ(y.dtype(), dtype);
+    EXPECT_EQ(weights.dtype(), dtype);
+    EXPECT_TRUE(y.allclose(layer(half, half, half, tn::none, bias), 2e-2, 2e-2));
+  }
+}
+
 TEST(TransformerLayers, AttentionGivesItsWeights) {
   tn::load_plugins();
   const tn::nn::MultiheadAttentionLayer attention =

@@ -108,6 +108,47 @@ TEST(Attention, DropsWeights) {
   }
 }
 
+// PyTorch 2.15's values, of float32.
+TEST(Attention, AMaskOfAnotherFloatDtypeIsConverted) {
+  load_all();
+  const std::vector<double> expected = {0.9359071850776672, 0.41743582487106323,
+                                        0.4378235340118408, 1.0,
+                                        0.8822147250175476, 0.12967844307422638};
+  for (const tn::Device d : devices()) {
+    const Tensor x = tn::tensor({{{1.0, 0.0}, {0.0, 1.0}, {1.0, 1.0}}}).to(d);
+    const Tensor mask =
+        tn::tensor({{0.5, -1.0, 0.0}, {-INFINITY, 0.25, 0.0}, {2.0, 0.0, -3.0}}).to(d);
+    for (const tn::Dtype dtype : {tn::float32, tn::float64, tn::bfloat16, tn::float16}) {
+      SCOPED_TRACE(d.name() + " " + dtype.name());
+      const Tensor query = x.to(dtype);
+      const double tolerance = dtype == tn::bfloat16 ? 8e-3 : dtype == tn::float16 ? 1e-3 : 1e-6;
+      for (const tn::Dtype of_mask : {tn::float32, tn::float64}) {
+        const Tensor y = tn::scaled_dot_product_attention(query, query, query, mask.to(of_mask));
+        EXPECT_EQ(y.dtype(), dtype);
+        expect_near(y.to(tn::float64), expected, tolerance);
+      }
+    }
+    // The least number of float32 is a number in halves, too: equal ones leave the scores as they are.
+    const Tensor half = x.to(tn::bfloat16), least = tn::full({3, 3}, -3.4e38, {}, d);
+    expect_near(tn::scaled_dot_product_attention(half, half, half, least).to(tn::float64),
+                {2 / 3., 2 / 3., 2 / 3., 2 / 3., 2 / 3., 2 / 3.}, 8e-3);
+  }
+}
+
+TEST(Attention, HeadsOfKeyAndValueEachDivideThoseOfQuery) {
+  load_all();
+  const Tensor q = tn::ones({1, 8, 3, 4}), three = tn::ones({1, 3, 3, 4}),
+               two = tn::ones({1, 2, 3, 4}), four = tn::ones({1, 4, 3, 4});
+  expect_sizes(tn::scaled_dot_product_attention(q, four, two, {.enable_gqa = true}), {1, 8, 3, 4});
+  for (const auto& [key, value] : {std::pair(three, two), std::pair(two, three)}) {
+    expect_error(
+        [&, &key = key, &value = value] {
+          tn::scaled_dot_product_attention(q, key, value, {.enable_gqa = true});
+        },
+        "query's heads, dimension -3, a multiple of those of key and value");
+  }
+}
+
 TEST(Attention, Errors) {
   Tensor q = tn::zeros({2, 3, 4}), k = tn::zeros({2, 5, 4});
   auto attend = [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask = {},

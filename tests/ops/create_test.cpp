@@ -74,6 +74,36 @@ TEST(Create, LinesTrianglesAndLikes) {
   }
 }
 
+// Strides as PyTorch's preserve_format gives them.
+TEST(Create, WhatIsLikeAnotherLiesInItsOrder) {
+  for (tn::Device d : devices()) {
+    const Tensor x = tn::ones({2, 3, 4, 5}, tn::float32, d);
+    const Tensor last = x.contiguous("channels_last");
+    const std::pair<Tensor, std::vector<int64_t>> cases[] = {
+        {x, {60, 20, 5, 1}},
+        {last, {60, 1, 15, 3}},
+        {x.permute({3, 0, 2, 1}), {1, 60, 5, 20}},
+        {last.slice(2, 0, 4, 2), {30, 1, 15, 3}},
+        {x.select(0, 0).select(0, 0).t().slice(0, 0, 5, 2), {1, 3}},
+        {tn::arange(3).unsqueeze(1).expand({3, 4}), {4, 1}}};
+    for (const auto& [like, strides] : cases) {
+      SCOPED_TRACE(::testing::PrintToString(strides));
+      for (const Tensor& made :
+           {tn::zeros_like(like), tn::ones_like(like, tn::int64), tn::empty_like(like),
+            tn::full_like(like, 2), tn::rand_like(like, tn::float64),
+            tn::randn_like(like, tn::float32), tn::randint_like(like, 3)}) {
+        EXPECT_EQ(made.strides(), strides);
+        EXPECT_EQ(made.sizes(), like.sizes());
+      }
+      EXPECT_EQ(tn::ones_like(like).sum().item<int64_t>(), like.numel());
+    }
+    Tensor w = tn::zeros_like(last).requires_grad_();
+    EXPECT_TRUE(w.is_leaf());
+    (w * 2).sum().backward();
+    expect_near(w.grad(), std::vector<double>(120, 2));
+  }
+}
+
 TEST(Create, Errors) {
   expect_error([] { tn::linspace(0, 1, -1); }, "linspace: steps is -1");
   expect_error([] { tn::eye(-1); }, "eye: -1 rows and -1 columns");

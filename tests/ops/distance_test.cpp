@@ -153,7 +153,7 @@ TEST(Images, SayWhatTheyRefuse) {
       {[](tn::Device d) {
          tn::grid_sample(zeros_on(d, {1, 1, 2, 2}), zeros_on(d, {1, 2, 2, 2}), {.mode = "cubic"});
        },
-       "grid_sample: mode is 'cubic', expected bilinear or nearest, or bicubic of x"},
+       "grid_sample: mode is 'cubic', expected bilinear, nearest or bicubic"},
       {[](tn::Device d) {
          tn::grid_sample(zeros_on(d, {1, 1, 2, 2}), zeros_on(d, {1, 2, 2, 2}),
                          {.padding_mode = "wrap"});

@@ -283,7 +283,7 @@ TEST(EdgeValues, BagsWithoutRowsHaveAGradient) {
 TEST(EdgeValues, BagsOfHalvesThatAreSparse) {
   for (const tn::Device d : devices()) {
     for (const tn::Dtype dtype : {tn::float16, tn::bfloat16}) {
-      for (const char* mode : {"sum", "mean", "max"}) {
+      for (const char* mode : {"sum", "mean"}) {  // of "max" it is refused, as by PyTorch
         SCOPED_TRACE(d.name() + " " + dtype.name() + " " + mode);
         const Tensor values = sample({5, 3}, d).to(dtype);
         const Tensor index = tn::tensor({{0, 1, 1}, {2, 3, 0}}, d);

@@ -271,4 +271,38 @@ TEST(ElementwiseDtype, HalvesAreComparedWithTheNearestHalf) {
   }
 }
 
+// So is a tensor without dimensions, and an integer.
+TEST(ElementwiseDtype, WhatMeetsHalvesIsComparedAsAHalf) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    for (tn::Dtype dtype : {tn::float16, tn::bfloat16}) {
+      const Tensor x = tn::full({2}, 0.1, dtype, d);
+      for (tn::Dtype other : {tn::float32, tn::float64}) {
+        for (tn::Device home : {d, tn::Device()}) {  // read as a number where it lies elsewhere
+          const Tensor tenth = tn::full({}, 0.1, other, home);
+          EXPECT_TRUE((x == tenth).all().item<bool>()) << dtype.name() << other.name();
+          EXPECT_FALSE((tenth != x).any().item<bool>());
+          EXPECT_FALSE((x < tenth).any().item<bool>());
+          EXPECT_FALSE((x > tenth).any().item<bool>());
+          EXPECT_TRUE((tenth <= x).all().item<bool>());
+          EXPECT_TRUE((x >= tenth).all().item<bool>());
+          expect_near(tn::remainder(x, tenth), {0, 0}, 0);
+          expect_near(tn::fmod(x, tenth), {0, 0}, 0);
+          expect_near(tn::remainder(tenth, x), {0, 0}, 0);
+        }
+      }
+      expect_near(tn::remainder(x, 0.1), {0, 0}, 0);
+    }
+    // 0.1 is another number in the other half, and becomes that one in this.
+    const Tensor of_bfloat = tn::full({}, 0.1, tn::bfloat16, d);
+    EXPECT_FALSE((tn::full({2}, 0.1, tn::float16, d) == of_bfloat).any().item<bool>());
+    EXPECT_TRUE((tn::full({2}, 0.1, tn::bfloat16, d) == tn::full({}, 0.1, tn::float16, d))
+                    .all()
+                    .item<bool>());
+    const Tensor large = tn::full({1}, 2048, tn::float16, d);
+    EXPECT_TRUE((large == tn::full({1}, 2049, tn::int64, d)).item<bool>());
+    expect_near(tn::remainder(large, tn::full({1}, 2049, tn::int64, d)), {0}, 0);
+  }
+}
+
 }  // namespace

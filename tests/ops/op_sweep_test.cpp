@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "check_tolerance.h"
 #include "long_form.h"
 #include "torch_cases.h"
 
@@ -28,13 +29,6 @@ std::vector<Dtype> swept_dtypes() {
   return is_repeated && !long_form()
              ? std::vector<Dtype>{tn::float32, tn::bfloat16, tn::int64, tn::bool_}
              : kAll;
-}
-
-double epsilon(Dtype dtype) {
-  return dtype == tn::float64   ? 0x1p-52
-         : dtype == tn::float32 ? 0x1p-23
-         : dtype == tn::float16 ? 0x1p-10
-                                : 0x1p-7;
 }
 
 Tensor converted(const Tensor& x, Dtype dtype) {
@@ -145,10 +139,9 @@ double largest_of(Dtype dtype) {
                                  : 1.7976931348623157e308;
 }
 
-// Of floats: each result is rounded, and so is what it is made of, which is as large as its inputs
-// and outputs are. The cases' sums have up to 60 terms, whose roundings go both ways: about
-// sqrt(60) / 2 units. What inf - inf is in a gradient depends on the order of its terms: there both
-// are infinite or NaN.
+// By the rule of sdk/cli/check_tolerance.h. The cases' sums have up to 60 terms, whose roundings go
+// both ways: about sqrt(60) / 2 units. What inf - inf is in a gradient depends on the order of its
+// terms: there both are infinite or NaN.
 void expect_close(const Tensor& found, const Tensor& expected, double inputs, Dtype dtype,
                   double beyond, bool gradient) {
   expect_sizes(found, {expected.sizes().begin(), expected.sizes().end()});
@@ -158,9 +151,7 @@ void expect_close(const Tensor& found, const Tensor& expected, double inputs, Dt
     return;
   }
   const std::vector<double> a = found.to_vector<double>(), b = expected.to_vector<double>();
-  double bound = 4 * epsilon(dtype.is_float() ? dtype : tn::float32) *
-                 std::max(1.0, std::max(inputs, largest(b)));
-  if (dtype == tn::float64) bound *= 2;  // the reference has the same roundings
+  const double bound = tn::cli::conformance::bound_of_op(dtype, std::max(inputs, largest(b)));
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if (gradient && !std::isfinite(b[i])) {
       EXPECT_FALSE(std::isfinite(a[i])) << "at " << i << ": " << a[i];

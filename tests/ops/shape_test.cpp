@@ -236,7 +236,7 @@ TEST(Shape, Errors) {
   expect_error([&] { x.expand({2, 3, 5}); }, "expand");
   expect_error([&] { tn::cat({x, tn::zeros({2, 2})}); }, "tensor 1 is [2, 2]");
   expect_error([&] { tn::cat(std::vector<Tensor>{}); }, "empty");
-  expect_error([&] { tn::chunk<5>(x, 1); }, "not divisible by 5");
+  expect_error([&] { tn::chunk<5>(x, 1); }, "dimension 1 of size 3 gives 3 chunks, expected 5");
   expect_error([&] { tn::movedim(x, {0, 1}, 0); }, "movedim: 2 dimensions go to 1 places");
   expect_error([&] { tn::movedim(x, {0, 0}, {0, 1}); }, "movedim: dimension 0 appears twice");
   expect_error(

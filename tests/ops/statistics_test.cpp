@@ -103,6 +103,40 @@ TEST(Statistics, FoldErrors) {
   expect_error([&] { tn::diff(x, {.n = -1}); }, "diff: n is -1, expected 0 or more");
 }
 
+// NaN is behind all numbers, as sort() leaves it.
+TEST(Statistics, BoundariesMayEndInNaN) {
+  for (tn::Device d : devices()) {
+    for (tn::Dtype dtype : {tn::float32, tn::float64, tn::float16, tn::bfloat16}) {
+      const Tensor x = tn::tensor({0.f, 1.f, 2.f, 3.f, INFINITY, NAN}).to(dtype).to(d);
+      for (const int n : {1, 2, 5}) {
+        std::vector<float> edges(size_t(n) + 2, NAN);
+        edges[0] = 1, edges[1] = 2;
+        const Tensor b = tn::tensor(edges).to(dtype).to(d);
+        const double all = n + 2;
+        expect_near(tn::searchsorted(b, x), {0, 0, 1, 2, 2, all});
+        expect_near(tn::searchsorted(b, x, {.right = true}), {0, 1, 2, 2, 2, all});
+        expect_near(tn::bucketize(x, b), {0, 0, 1, 2, 2, all});
+        expect_near(tn::bucketize(x, b, {.right = true}), {0, 1, 2, 2, 2, all});
+      }
+      const Tensor unsorted = tn::tensor({NAN, 2.f, 1.f}).to(dtype).to(d);
+      expect_near(tn::searchsorted(unsorted, x, {.sorter = unsorted.argsort()}),
+                  {0, 0, 1, 2, 2, 3});
+      const Tensor none = tn::full({4}, NAN, dtype, d);
+      expect_near(tn::searchsorted(none, x), {0, 0, 0, 0, 0, 4});
+    }
+  }
+}
+
+TEST(Statistics, ADimensionOfANumberTwice) {
+  const Tensor one = tn::tensor(2.f), x = tn::ones({2, 3});
+  expect_error([&] { tn::sum(one, {0, 0}); }, "sum: dimension 0 stands twice in dims");
+  expect_error([&] { tn::prod(one, {0, -1}); }, "prod: dimension -1 stands twice in dims");
+  expect_error([&] { tn::amax(one, {0, 0}); }, "dimension 0 stands twice in dims");
+  expect_error([&] { tn::norm(one, 2, {0, 0}); }, "norm: dimension 0 appears twice");
+  expect_error([&] { tn::sum(x, {1, -1}); }, "sum: dimension -1 stands twice in dims");
+  EXPECT_EQ(tn::sum(one, {0}).item(), 2);
+}
+
 // What autograd through steps could make NaN of: the exponentials of nothing.
 TEST(Statistics, LogcumsumexpOfMaskedElementsHasAGradient) {
   for (tn::Device d : devices()) {

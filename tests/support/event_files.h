@@ -86,6 +86,7 @@ struct Events {
   std::string version;
   std::vector<Value> values;
   std::vector<int64_t> starts;  // steps of session logs
+  std::vector<std::string> graphs;
 };
 
 inline void expect_crc(const std::string& data, uint32_t masked) {
@@ -108,6 +109,7 @@ inline Events events_of(const std::string& file) {
     for (const Field& field : fields_of(message)) {
       if (field.number == 2) step = static_cast<int64_t>(field.varint);
       if (field.number == 3) events.version = field.bytes;
+      if (field.number == 4) events.graphs.push_back(field.bytes);
       if (field.number == 7) events.starts.push_back(step);
       if (field.number != 5) continue;
       const std::string value = field_of(field.bytes, 1).bytes;

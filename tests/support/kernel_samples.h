@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "check_tolerance.h"
 #include "ops_support.h"
 
 namespace kernel_samples {
@@ -20,21 +21,10 @@ inline const std::vector<Dtype> kAll = {tn::float32, tn::float64, tn::float16, t
                                         tn::int64,   tn::int32,   tn::int16,   tn::int8,
                                         tn::uint8,   tn::bool_};
 
-// Beyond the half unit of the result's own rounding, in units of what is computed with: of the
-// dtype itself where each intermediate result is stored in it.
-struct Error {
-  double relative = 0;
-  double absolute = 0;
-  bool stored = false;
-};
-
-// A sum of so many numbers below 1: each addition rounds a partial sum of about 1, or of about the
-// sum; their errors go both ways and add up as a random walk does.
-inline Error sum_of(double length) { return {std::sqrt(length) / 2, std::sqrt(length)}; }
-
-// A sum of so many products, one after the other: the partial sums are a random walk too, to the
-// root of the length, and each is rounded.
-inline Error products(double length) { return {std::sqrt(length) / 2, length / 2}; }
+// The rule of sdk/cli/check_tolerance.h.
+using Error = tn::cli::conformance::Tolerance;
+using tn::cli::conformance::products;
+using tn::cli::conformance::sum_of;
 
 struct Sample {
   std::string kernel;

@@ -1,52 +1,34 @@
 // Samples of the kernels of primitives, and of products, which stand beside MATMUL.
 #pragma once
 
+#include "check_formulas.h"
 #include "kernel_samples.h"
 
 namespace kernel_samples {
 
 inline void elementwise(Samples& list) {
+  namespace conformance = tn::cli::conformance;
+  using conformance::Takes;
   Tensor x = sample({37, 53}), y = sample({37, 53}, {}, 0.4);
   Tensor positive = tn::abs(x) + 0.05;
-  auto add = [&](const char* formula, const std::vector<Dtype>& dtypes, Error error,
-                 const TensorList& inputs) {
+  for (const conformance::Formula& formula : conformance::kFormulas) {
     auto program =
-        std::make_shared<tn::ExpressionRef>("_swept(Tensor x, Tensor y) -> Tensor", formula);
-    list.push_back({"elementwise",
-                    formula,
-                    dtypes,
-                    inputs,
-                    {0, 0},
-                    error,
-                    [program](const TensorList& in, Dtype, tn::Device) {
-                      return tn::prim::elementwise(*program, in[0], in[1]);
-                    }});
-  };
-  for (const char* exact : {"max(x, y)", "min(x, y)", "where(x > y, x, y)", "x", "clamp(x, 0, 1)"})
-    add(exact, kNumbers, {}, {x, y});
-  for (const char* logic :
-       {"x < y", "x == y", "x >= y", "bool(x) and bool(y)", "isnan(x) or x != y"})
-    add(logic, kAll, {}, {x, y});
-  add("x + y", kAll, {}, {x, y});
-  add("x * y", kAll, {}, {x, y});
-  add("x - y", kNumbers, {}, {x, y});
-  add("abs(x) + sign(y)", kNumbers, {}, {x, y});
-  add("x * y + y - 2 * x", kNumbers, {0, 2}, {x, y});  // 3 roundings of numbers below 4
-  add("x / y", kFloats, {0.5}, {x, positive});
-  // Functions: at most 4 units of the float that computes them.
-  for (const char* function : {"exp(x)", "expm1(x)", "tanh(x)", "sigmoid(x)", "sin(x)", "cos(x)",
-                               "atan(x)", "erf(x)", "sinh(x)", "cosh(x)", "exp2(x)", "asin(x)"}) {
-    add(function, kFloats, {4}, {x, y});
+        std::make_shared<tn::ExpressionRef>("_swept(Tensor x, Tensor y) -> Tensor", formula.text);
+    const auto& dtypes = formula.takes == Takes::all       ? kAll
+                         : formula.takes == Takes::numbers ? kNumbers
+                         : formula.takes == Takes::floats  ? kFloats
+                                                           : kInts;
+    list.push_back(
+        {"elementwise",
+         formula.text,
+         dtypes,
+         {formula.positive == 'x' ? positive : x, formula.positive == 'y' ? positive : y},
+         {0, 0},
+         formula.tolerance,
+         [program](const TensorList& in, Dtype, tn::Device) {
+           return tn::prim::elementwise(*program, in[0], in[1]);
+         }});
   }
-  for (const char* function :
-       {"log1p(x)", "sqrt(x)", "rsqrt(x)", "x ** y", "x ** 2.5", "x ** 3", "x ** -0.5"}) {
-    add(function, kFloats, {4}, {positive, y});
-  }
-  add("log(x)", kFloats, {4}, {positive, y});
-  add("floor(x * 8) + ceil(y * 8) + trunc(x * 4) + round(y * 4)", kFloats, {}, {x, y});
-  for (const char* whole : {"x // y", "x % y", "x & y", "x | y", "(x << 2) >> 1", "x ** 3", "~x"})
-    add(whole, kInts, {}, {x, y});
-  add("float(x) / 8", kInts, {}, {x, y});
 }
 
 inline void scan(Samples& list) {

@@ -172,6 +172,7 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <tenon/masked.hpp>
 #include <tenon/messages.hpp>
 #include <tenon/metrics.hpp>
+#include <tenon/orthogonal.hpp>
 #include <tenon/parametrizations.hpp>
 #include <tenon/parametrize.hpp>
 #include <tenon/plugin.hpp>

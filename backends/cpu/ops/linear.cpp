@@ -58,6 +58,10 @@ bool supports_linear(const tn_call* call, Refusal why) {
     return why("takes x of rank 1 or more, weight of rank 2 and bias of rank 1, not %d, %d and %d",
                x.ndim, weight.ndim, bias ? bias->ndim : 1);
   }
+  if (bias && bias->numel != weight.sizes[0]) {
+    return why("takes a bias of weight's %lld rows, not one of %lld that broadcasts",
+               static_cast<long long>(weight.sizes[0]), static_cast<long long>(bias->numel));
+  }
   if (weight.dtype != x.dtype || (bias && bias->dtype != x.dtype)) {
     return why("dtypes differ: x is %s, weight is %s", Dtype{x.dtype}.name(),
                Dtype{weight.dtype}.name());

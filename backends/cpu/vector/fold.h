@@ -89,9 +89,61 @@ TENON_INLINE T fold_across(Vec<T> v) {
   return fold_ordered<F, T>(v, exchanged<1, T>(v))[0];
 }
 
+// Whether there was a NaN in any of the vectors, two of which are one comparison.
+template <typename T>
+struct NanSeen {
+#if defined(__AVX512F__)
+  uint32_t lanes = 0;
+  TENON_INLINE void see(Vec<T> a, Vec<T> b) {
+    if constexpr (sizeof(T) == 4) {
+      lanes |= _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q);
+    } else {
+      lanes |= _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q);
+    }
+  }
+  bool any() const { return lanes != 0; }
+#else
+  decltype(Vec<T>{} != Vec<T>{}) lanes = {};
+  TENON_INLINE void see(Vec<T> a, Vec<T> b) { lanes |= (a != a) | (b != b); }
+  bool any() const {
+    for (int i = 0; i < kLanes<T>; ++i) {
+      if (lanes[i] != 0) return true;
+    }
+    return false;
+  }
+#endif
+};
+
+// The greatest or the least of many: NaN is looked for beside, by fewer instructions than fold_lanes
+// has.
+template <typename F, typename T>
+TENON_INLINE T fold_extreme(const T* x, int64_t n) {
+  constexpr int64_t w = kLanes<T>;
+  Vec<T> v0 = load(x), v1 = load(x + w), v2 = load(x + 2 * w), v3 = load(x + 3 * w);
+  NanSeen<T> nan;
+  const auto take = [&](const T* from) {
+    const Vec<T> x0 = load(from), x1 = load(from + w), x2 = load(from + 2 * w),
+                 x3 = load(from + 3 * w);
+    nan.see(x0, x1);
+    nan.see(x2, x3);
+    v0 = fold_ordered<F, T>(x0, v0);
+    v1 = fold_ordered<F, T>(x1, v1);
+    v2 = fold_ordered<F, T>(x2, v2);
+    v3 = fold_ordered<F, T>(x3, v3);
+  };
+  for (int64_t i = 0; i + 4 * w <= n; i += 4 * w) take(x + i);
+  take(x + n - 4 * w);
+  if (nan.any()) return static_cast<T>(__builtin_nan(""));
+  return fold_across<F, T>(
+      fold_ordered<F, T>(fold_ordered<F, T>(v0, v1), fold_ordered<F, T>(v2, v3)));
+}
+
 template <typename F, typename T>
 TENON_INLINE T fold_floats(const T* x, int64_t n) {
   constexpr int64_t w = kLanes<T>;
+  if constexpr (__is_same(F, Max) || __is_same(F, Min)) {
+    if (n >= 4 * w) return fold_extreme<F, T>(x, n);
+  }
   const T start = neutral<F>(x);
   int64_t i = 0;
   Vec<T> v0 = broadcast(start);

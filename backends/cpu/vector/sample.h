@@ -231,13 +231,15 @@ TENON_INLINE void load_columns(Quad* elements, const float* row, const int32_t* 
   }
 }
 
-// 0 outside, also where an element of the plane or the weight is infinite or NaN.
+// 0 outside, also where an element of the plane is infinite or NaN. A place that is no number has weights
+// that are none, and gives NaN.
 TENON_INLINE float sample_edge(const float* plane, const SampleTaps& t, int64_t i) {
   float sum = 0;
   for (int v = 0; v < t.taps; ++v) {
     for (int u = 0; u < t.taps; ++u) {
       const int32_t at = t.down.at[v][i] + t.across.at[u][i];
-      if (at >= 0) sum += plane[at] * (t.down.weight[v][i] * t.across.weight[u][i]);
+      const float down = t.down.weight[v][i], across = t.across.weight[u][i];
+      sum += at >= 0 ? plane[at] * (down * across) : 0 * down * across;
     }
   }
   return sum;

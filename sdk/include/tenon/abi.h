@@ -500,12 +500,14 @@ typedef tn_status* (*tn_kernel_fn)(void* self, const tn_call* call);
 
 /* Can this kernel take this call? Returns 1, or 0 with a reason ("groups > 1") in `reason`, or -1:
  * it cannot say, because host memory is exhausted, and the call fails as TN_OUT_OF_MEMORY. Outputs
- * are not there yet, but their metas are. */
+ * are not there yet, but their metas are. `reason` has reason_bytes bytes and is empty before; a
+ * text that fills all of them is cut by the host, which ends it with NUL. */
 typedef int32_t (*tn_predicate_fn)(void* self, const tn_call* call, char* reason,
                                    size_t reason_bytes);
 
 /* Fills outputs[0 .. n_outputs) from the arguments; refuses what does not fit, naming the
- * argument. */
+ * argument. They come as scalars on the device of the call, without a dtype (TN_DTYPE_NONE): a
+ * function that leaves the dtype so is refused. */
 typedef tn_status* (*tn_infer_fn)(void* self, const tn_value* args, uint32_t n_args,
                                   tn_meta* outputs, uint32_t n_outputs);
 
@@ -519,7 +521,7 @@ typedef tn_status* (*tn_decompose_fn)(void* self, const tn_value* args, uint32_t
                                       tn_value* results, uint32_t n_results);
 
 /* A view of the first argument, in its storage; `offset` counts elements from element 0 of the
- * argument (frozen at 1.0). */
+ * argument (frozen at 1.0). No stride is negative: such a view is refused. */
 typedef struct tn_view {
   int32_t ndim;
   int32_t reserved;
@@ -716,7 +718,8 @@ typedef struct tn_device_def {
   const char* name;         /* lower case letters, digits, '_' */
   const char* description;  /* "simulated accelerator" */
   tn_dtype lower_precision; /* of autocast; TN_DTYPE_NONE: autocast is refused with a message */
-  int32_t alignment;        /* of all addresses; a power of two; 0: 64 */
+  int32_t alignment; /* of all addresses; a power of two, which allocate is held to; 0: 64, which it
+                        is not */
   int32_t (*count)(void* self);
   /* Bytes of memory, never 0. The host caches above this. NULL *memory with success means out of
    * memory. */
@@ -732,7 +735,9 @@ typedef struct tn_device_def {
                      uint64_t dst_offset, tn_device src_device, const void* src,
                      uint64_t src_offset, uint64_t bytes);
   /* Streams run in order. Optional as a group: without them the device has finished when a call
-   * returns, and streams and events are given as NULL handles. */
+   * returns, and streams and events are given as NULL handles. An event may outlive the streams
+   * that it was recorded on: behind stream_destroy, which comes when the stream's work is done, it
+   * is queried, waited for, recorded on other streams and destroyed. It is done then. */
   tn_status* (*stream_create)(void* self, int32_t index, void** stream);
   void (*stream_destroy)(void* self, int32_t index, void* stream);
   tn_status* (*stream_synchronize)(void* self, int32_t index, void* stream);
@@ -803,14 +808,15 @@ typedef struct tn_amp_policy_def {
   uint32_t size;
   uint32_t reserved;
   const char* name;
-  /* Gives the class of `op` (its full name) whose own class is `own`, on `device_type`. */
+  /* Gives the class of `op` (its full name) whose own class is `own`, on `device_type`. Does not
+   * fail. */
   tn_amp_class (*classify)(void* self, const char* op, tn_amp_class own, const char* device_type);
   void* self;
   void (*destroy)(void* self);
 } tn_amp_policy_def;
 
 /* Runs fn(context, begin, end) over [begin, end) in pieces of at least `grain`, and returns when
- * all are done. */
+ * all are done. No exception leaves fn. */
 typedef void (*tn_range_fn)(void* context, int64_t begin, int64_t end);
 typedef struct tn_threads_def {
   uint32_t size;
@@ -1155,6 +1161,11 @@ typedef struct tn_autograd_api {
   /* sees the gradient of output 0 */
   tn_status* (*node_add_hook)(tn_node*, tn_hook_fn, void* self, void (*destroy)(void*));
   void (*node_release)(tn_node*);
+  /* Of a leaf that asks for a gradient: fn is called each time backward has added to .grad, as
+   * `grad` with the leaf (or a tensor that is the same in values, version and .grad), and what it
+   * writes to *replacement is dropped. remove_hook takes it away. */
+  tn_status* (*add_accumulated_hook)(tn_tensor*, tn_hook_fn, void* self, void (*destroy)(void*),
+                                     uint64_t* id);
 } tn_autograd_api;
 
 /* "rows/1": row-sparse tensors, the gradients of tables of which few rows were read. One has the

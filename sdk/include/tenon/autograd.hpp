@@ -57,6 +57,13 @@ struct InferenceMode : GradModeGuard {
 };
 inline bool grad_enabled() { return detail::api.autograd->mode() == TN_MODE_GRAD; }
 inline bool is_grad_enabled() { return grad_enabled(); }
+// libtorch's. Without a scope: GradModeGuard and its kin are set back where theirs ends.
+struct GradMode {
+  static bool is_enabled() { return grad_enabled(); }
+  static void set_enabled(bool on) {
+    detail::api.autograd->set_mode(on ? int32_t{TN_MODE_GRAD} : detail::mode_without_gradients());
+  }
+};
 
 // Within the scope, calls of this thread are remembered by their nodes, and backward stops at the
 // first NaN and names its call.
@@ -74,14 +81,50 @@ class AnomalyGuard {
 };
 
 namespace detail {
+// An argument that is one tensor, several in braces, or a list. `{}` is none of these: it stands
+// for options. The tensors in braces are no std::initializer_list for the reason that List has.
+struct SomeTensors : Tensors {
+  template <typename... T>
+  requires(sizeof...(T) > 0 && (TensorLike<const T&> && ...)) SomeTensors(const T&... tensors)
+      : Tensors(std::initializer_list<Item>{tensors...}) {}
+  template <typename L>
+  requires(std::is_convertible_v<L, Tensors> &&
+           !std::is_base_of_v<SomeTensors, std::remove_cvref_t<L>>) SomeTensors(L&& list)
+      : Tensors(std::forward<L>(list)) {}
+};
+// f of the list, or of its tensors one by one. `op` begins an Error.
+template <typename F, size_t... I>
+auto call_unpacked(const char* op, F& f, const std::vector<Tensor>& x, std::index_sequence<I...>) {
+  if (x.size() != sizeof...(I)) {
+    fail(joined({op, ": the function takes ", std::to_string(sizeof...(I)), " tensors, and ",
+                 std::to_string(x.size()), " inputs are given"}));
+  }
+  return f(x[I]...);
+}
+template <typename F>
+auto call_with_all(const char* op, F& f, const std::vector<Tensor>& x) {
+  if constexpr (std::is_invocable_v<F&, const std::vector<Tensor>&>) {
+    return f(x);
+  } else {
+    return call_unpacked(op, f, x, std::make_index_sequence<kArity<F>>());
+  }
+}
+// The same as a member of options, which borrows nothing and may be empty.
 struct OneOrMore : std::vector<Tensor> {
-  using std::vector<Tensor>::vector;
-  OneOrMore(std::vector<Tensor> list) : std::vector<Tensor>(std::move(list)) {}
-  OneOrMore(const Tensor& one) : std::vector<Tensor>{one} {}
+  OneOrMore() = default;
+  OneOrMore(std::initializer_list<Tensor> tensors) : std::vector<Tensor>(tensors) {}
+  template <typename... T>
+  requires(sizeof...(T) > 0 && (TensorLike<const T&> && ...)) OneOrMore(const T&... tensors)
+      : std::vector<Tensor>{Tensor(tensors)...} {}
+  template <typename L>
+  requires(std::is_convertible_v<L, Tensors> &&
+           !std::is_base_of_v<OneOrMore, std::remove_cvref_t<L>>) OneOrMore(L&& list)
+      : std::vector<Tensor>(Tensors(std::forward<L>(list)).to_vector()) {}
 };
 }  // namespace detail
 
 struct GradOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
   // One for each output, or the one; none: ones, for outputs of one element.
   detail::OneOrMore grad_outputs = {};
   bool retain_graph = false;  // to go through it again; create_graph implies it
@@ -110,14 +153,21 @@ inline std::vector<tn_tensor*> output_grads(const char* what, const GradOptions&
 }  // namespace detail
 
 // Accumulates the gradients of all outputs into their leaves' grad().
-inline void backward(const Tensors& outputs, const GradOptions& options = {}) {
+inline void backward(const detail::SomeTensors& outputs, const GradOptions& options = {}) {
   auto grads = detail::output_grads("backward", options, outputs.size());
   check(detail::api.autograd->backward(outputs.data(), grads.data(), outputs.size(),
                                        detail::grad_flags(options)));
 }
+inline void backward(const detail::SomeTensors& outputs, const detail::SomeTensors& grad_outputs,
+                     GradOptions options = {}) {
+  options.grad_outputs = grad_outputs.to_vector();
+  backward(outputs, options);
+}
 // The gradients of the outputs' sum with respect to `inputs`, leaves or not; nothing is
-// accumulated.
-inline std::vector<Tensor> grad(const Tensors& outputs, const Tensors& inputs,
+// accumulated. Inputs in a list give a list: grad(loss, model.parameters()), grad(y, {x}).
+// grad_outputs may stand in front of the options:
+//   grad(y, {x, t}, ones_like(y), {.create_graph = true})
+inline std::vector<Tensor> grad(const detail::SomeTensors& outputs, const Tensors& inputs,
                                 const GradOptions& options = {}) {
   auto grads = detail::output_grads("grad", options, outputs.size());
   std::vector<tn_tensor*> raw(inputs.size());
@@ -128,15 +178,13 @@ inline std::vector<Tensor> grad(const Tensors& outputs, const Tensors& inputs,
   for (tn_tensor* t : raw) results.push_back(Tensor::take(t));
   return results;
 }
-// Of one output; inputs in a list: grad(loss, model.parameters()).
-template <detail::TensorLike Output>
-std::vector<Tensor> grad(const Output& output, const Tensors& inputs,
-                         const GradOptions& options = {}) {
-  const Tensor of = output;
-  return grad(Tensors(&of, 1), inputs, options);
+inline std::vector<Tensor> grad(const detail::SomeTensors& outputs, const Tensors& inputs,
+                                const detail::SomeTensors& grad_outputs, GradOptions options = {}) {
+  options.grad_outputs = grad_outputs.to_vector();
+  return grad(outputs, inputs, options);
 }
-// A gradient of one output and one input, which is no list as it is in PyTorch: grad(y, x)[0] does
-// not compile, where it would be a row.
+// The gradient of one input, which is no list as it is in PyTorch: grad(y, x)[0] does not compile,
+// where it would be a row.
 struct Gradient : Tensor {
   explicit Gradient(Tensor gradient) : Tensor(std::move(gradient)) {}
   Gradient& operator=(Tensor other) {
@@ -148,37 +196,58 @@ struct Gradient : Tensor {
   requires std::is_arithmetic_v<Index>
   void operator[](Index) && = delete;
 };
-// Of one output and one input, without braces: grad({y}, {x}) is the list of one. grad_outputs may stand
-// in front of the options: grad(y, x, ones_like(y), {.create_graph = true}).
-template <detail::TensorLike Output, detail::TensorLike Input>
-Gradient grad(const Output& output, const Input& input, const GradOptions& options = {}) {
-  const Tensor of = output, to = input;
-  return Gradient(grad(Tensors(&of, 1), Tensors(&to, 1), options)[0]);
+// Of one input, without braces.
+template <detail::TensorLike Input>
+Gradient grad(const detail::SomeTensors& outputs, const Input& input,
+              const GradOptions& options = {}) {
+  const Tensor to = input;
+  return Gradient(grad(outputs, Tensors(&to, 1), options)[0]);
 }
-template <detail::TensorLike Output, detail::TensorLike Input, detail::TensorLike G>
-Gradient grad(const Output& output, const Input& input, const G& grad_outputs,
-              GradOptions options = {}) {
-  options.grad_outputs = detail::as_tensor(grad_outputs);
-  return grad(output, input, options);
+template <detail::TensorLike Input>
+Gradient grad(const detail::SomeTensors& outputs, const Input& input,
+              const detail::SomeTensors& grad_outputs, GradOptions options = {}) {
+  options.grad_outputs = grad_outputs.to_vector();
+  return grad(outputs, input, options);
 }
 namespace autograd {
-// By libtorch's name, with its arguments in their places.
-inline std::vector<Tensor> grad(const Tensors& outputs, const Tensors& inputs,
-                                const std::vector<Tensor>& grad_outputs = {},
-                                std::optional<bool> retain_graph = {}, bool create_graph = false,
-                                bool allow_unused = false) {
-  GradOptions options{.retain_graph = retain_graph.value_or(create_graph),
-                      .create_graph = create_graph,
-                      .allow_unused = allow_unused};
-  if (!grad_outputs.empty()) options.grad_outputs = grad_outputs;
-  return tenon::grad(outputs, inputs, options);
+// As torch.autograd's: a list of gradients also of one input. The options behind grad_outputs are
+// given by name, or by place as libtorch has them.
+inline std::vector<Tensor> grad(const tenon::detail::SomeTensors& outputs,
+                                const tenon::detail::SomeTensors& inputs,
+                                const GradOptions& options = {}) {
+  return tenon::grad(outputs, static_cast<const Tensors&>(inputs), options);
 }
-inline void backward(const Tensors& tensors, const std::vector<Tensor>& grad_tensors = {},
-                     std::optional<bool> retain_graph = {}, bool create_graph = false,
-                     const tenon::detail::ChosenInputs& inputs = {}) {
-  GradOptions options{.retain_graph = retain_graph.value_or(create_graph),
-                      .create_graph = create_graph};
-  if (!grad_tensors.empty()) options.grad_outputs = grad_tensors;
+inline std::vector<Tensor> grad(const tenon::detail::SomeTensors& outputs,
+                                const tenon::detail::SomeTensors& inputs,
+                                const tenon::detail::SomeTensors& grad_outputs,
+                                const GradOptions& options = {}) {
+  return tenon::grad(outputs, static_cast<const Tensors&>(inputs), grad_outputs, options);
+}
+inline std::vector<Tensor> grad(const tenon::detail::SomeTensors& outputs,
+                                const tenon::detail::SomeTensors& inputs,
+                                const tenon::detail::OneOrMore& grad_outputs,
+                                std::optional<bool> retain_graph, bool create_graph = false,
+                                bool allow_unused = false) {
+  return grad(outputs, inputs,
+              GradOptions{.grad_outputs = grad_outputs,
+                          .retain_graph = retain_graph.value_or(create_graph),
+                          .create_graph = create_graph,
+                          .allow_unused = allow_unused});
+}
+inline void backward(const tenon::detail::SomeTensors& tensors, const GradOptions& options = {}) {
+  tenon::backward(tensors, options);
+}
+inline void backward(const tenon::detail::SomeTensors& tensors,
+                     const tenon::detail::SomeTensors& grad_tensors,
+                     const GradOptions& options = {}) {
+  tenon::backward(tensors, grad_tensors, options);
+}
+inline void backward(const tenon::detail::SomeTensors& tensors,
+                     const tenon::detail::OneOrMore& grad_tensors, std::optional<bool> retain_graph,
+                     bool create_graph = false, const tenon::detail::ChosenInputs& inputs = {}) {
+  const GradOptions options{.grad_outputs = grad_tensors,
+                            .retain_graph = retain_graph.value_or(create_graph),
+                            .create_graph = create_graph};
   if (!inputs.is_given()) return tenon::backward(tensors, options);
   auto grads = tenon::detail::output_grads("backward", options, tensors.size());
   tenon::detail::backward_into(tensors.data(), grads.data(), tensors.size(), inputs.list(),
@@ -218,16 +287,28 @@ class TensorHook {
   uint64_t id_ = 0;
 };
 
+namespace detail {
+template <typename Add, typename F>
+TensorHook hang_hook(Add add, const Tensor& tensor, tn_tensor* held, F f) {
+  uint64_t id = 0;
+  void* self = Held<F>::make(std::move(f));
+  if (tn_status* status = add(held, call_hook<F>, self, Held<F>::destroy, &id)) {
+    Held<F>::destroy(self);
+    raise(status);
+  }
+  return {tensor, id};
+}
+}  // namespace detail
+
 template <typename F>
 TensorHook Tensor::register_hook(F f) const {
-  uint64_t id = 0;
-  void* self = detail::Held<F>::make(std::move(f));
-  if (tn_status* status = detail::api.autograd->add_hook(held_, detail::call_hook<F>, self,
-                                                         detail::Held<F>::destroy, &id)) {
-    detail::Held<F>::destroy(self);
-    detail::raise(status);
-  }
-  return {*this, id};
+  return detail::hang_hook(detail::api.autograd->add_hook, *this, held_, std::move(f));
+}
+template <typename F>
+TensorHook Tensor::register_post_accumulate_grad_hook(F f) const {
+  static_assert(std::is_void_v<decltype(f(Tensor()))>,
+                "register_post_accumulate_grad_hook: f(Tensor) gives nothing");
+  return detail::hang_hook(detail::api.autograd->add_accumulated_hook, *this, held_, std::move(f));
 }
 
 // A recorded call, owned. The graph of y is walked from grad_fn(y) through next(i).

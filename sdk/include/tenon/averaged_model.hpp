@@ -149,10 +149,10 @@ inline AverageFn get_ema_multi_avg_fn(double decay = 0.999) { return get_ema_avg
 
 struct AveragedModelOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
-  std::optional<AverageFn> avg_fn = {};        // absent: the mean of all, as for SWA
+  std::optional<Device> device = {};     // where the average lies; absent: where the model does
+  std::optional<AverageFn> avg_fn = {};  // absent: the mean of all, as for SWA
   std::optional<AverageFn> multi_avg_fn = {};  // the same under another name: one of them is given
-  bool use_buffers = false;           // buffers are averaged too; else they are those of the model
-  std::optional<Device> device = {};  // where the average lies; absent: where the model does
+  bool use_buffers = false;  // buffers are averaged too; else they are those of the model
 };
 
 // A copy of a model (Object::clone), as child "module", and the buffer "n_averaged": its state_dict
@@ -319,6 +319,8 @@ using schedules::SWALROptions;
 template <typename Kind>
 class SWALR : public Kind {
  public:
+  SWALR() requires IsScheduler<Kind>
+  = default;
   explicit SWALR(double swa_lr, const SWALROptions& options = {}) requires IsSchedule<Kind>
       : Kind(schedules::SWALR(swa_lr, options)) {}
   explicit SWALR(const Optimizer& optimizer, const Floats& swa_lr,

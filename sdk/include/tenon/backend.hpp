@@ -3,12 +3,14 @@
 // tenon/dtype_table.hpp too.
 #pragma once
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 #include "tenon/abi.h"
 #include "tenon/dtype_table.hpp"
@@ -44,11 +46,15 @@ tn_status* guarded(const tn_host* host, const char* device, const char* where,
     return error(host, TN_OUT_OF_MEMORY, "%s: host memory is exhausted (%s)", where, device);
   } catch (const std::exception& exception) {
     return error(host, TN_INTERNAL, "%s: %s (%s)", where, exception.what(), device);
+  } catch (...) {
+    return error(host, TN_INTERNAL, "%s: an exception that is no std::exception (%s)", where,
+                 device);
   }
 }
 
 // body(begin, end) over [begin, end) on the threads there are, in pieces of at least `grain`; on
-// this thread when there is one piece. The body must not throw.
+// this thread when there is one piece. What the body throws is thrown again on this thread: the
+// first exception, when all pieces have ended. The other pieces run to their ends.
 template <typename Body>
 void parallel_for(const tn_host* host, int64_t begin, int64_t end, int64_t grain,
                   const Body& body) {
@@ -56,10 +62,22 @@ void parallel_for(const tn_host* host, int64_t begin, int64_t end, int64_t grain
     body(begin, end);
     return;
   }
+  // No exception may leave a piece: it runs on another thread, or below functions of the host.
+  struct Loop {
+    const Body& body;
+    std::atomic_flag has_thrown = ATOMIC_FLAG_INIT;
+    std::exception_ptr thrown = nullptr;  // written by whoever sets the flag
+  } loop{body};
   const tn_range_fn run = [](void* context, int64_t from, int64_t to) {
-    (*static_cast<const Body*>(context))(from, to);
+    Loop& mine = *static_cast<Loop*>(context);
+    try {
+      mine.body(from, to);
+    } catch (...) {
+      if (!mine.has_thrown.test_and_set()) mine.thrown = std::current_exception();
+    }
   };
-  host->parallel_for(begin, end, grain, run, const_cast<Body*>(&body));
+  host->parallel_for(begin, end, grain, run, &loop);
+  if (loop.thrown) std::rethrow_exception(std::move(loop.thrown));
 }
 
 // A kernel of a primitive that takes any strides, with fields as most kernels have them.

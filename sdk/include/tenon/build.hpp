@@ -388,7 +388,7 @@ inline optim::Optimizer build_optimizer(const Description& description,
   if (!description.children.empty())
     fail(detail::joined({messages::printable(description.name), " takes no children"}));
   builder.add_parameters(parameters);
-  return optim::Optimizer(builder.create());
+  return optim::Optimizer(builder.create()).expect_step();
 }
 
 }  // namespace v0

@@ -23,6 +23,13 @@ class Context {
   // In forward: tensors for backward, which are checked there for in-place changes. Inputs and
   // outputs may be among them.
   void save(std::vector<Tensor> tensors) { saved_ = std::move(tensors); }
+  // The same by PyTorch's name, of a list, one tensor or several.
+  void save_for_backward(const detail::SomeTensors& tensors) { save(tensors.to_vector()); }
+  template <typename... T>
+  requires(sizeof...(T) > 1 &&
+           (detail::TensorLike<const T&> && ...)) void save_for_backward(const T&... tensors) {
+    save({Tensor(tensors)...});
+  }
   // In forward: those of the outputs that need no gradient, of floats too. backward is given a
   // gradient of zeros for each. A second call replaces the list.
   void mark_non_differentiable(std::vector<Tensor> outputs) {
@@ -42,6 +49,13 @@ class Context {
     check(detail::api.autograd->custom_saved(i, &t));
     return Tensor::take(t);
   }
+  // All of them, under PyTorch's name and libtorch's.
+  std::vector<Tensor> saved_tensors() const {
+    std::vector<Tensor> tensors;
+    for (uint32_t i = 0; i < n_saved_; ++i) tensors.push_back(saved(i));
+    return tensors;
+  }
+  std::vector<Tensor> get_saved_variables() const { return saved_tensors(); }
 
  private:
   template <typename Derived>
@@ -58,6 +72,7 @@ class Context {
     return false;
   }
   std::vector<Tensor> saved_, non_differentiable_, dirty_;
+  uint32_t n_saved_ = 0;
   std::vector<Output> outputs_;
   bool materialize_grads_ = true;
   std::vector<bool> tensors_;  // of each argument, or each tensor in one, whether it is a tensor
@@ -231,6 +246,7 @@ class Function {
     state->non_differentiable_.clear();
     if (!wanted || outputs.empty()) return result;
     std::vector<tenon::Tensor> saved = std::move(state->saved_);
+    state->n_saved_ = uint32_t(saved.size());
     Tensors in(inputs), kept(saved);
     check(detail::api.autograd->custom(name_of_node(*state).c_str(), run_backward, state, destroy,
                                        in.data(), in.size(), outputs.data(),

@@ -3,8 +3,8 @@
 // Lambdas take a schema's arguments as their parameters: Tensor (null for None), Operand (a tensor
 // or a number), Tensors or std::vector<Tensor>, int64_t, double, bool, Ints, Floats, std::string or
 // std::string_view, Dtype, Device, Object, and std::optional of those. They give a Tensor, or a
-// tuple, array or vector for several outputs, a tuple of vectors for outputs that are lists, or
-// nothing for none.
+// tuple, array or vector for several outputs, or nothing for none. Where the one output is a list, a
+// vector is that list; several outputs of which some are lists are a tuple with vectors in it.
 #pragma once
 
 #include "tenon/kernel.hpp"
@@ -40,6 +40,15 @@ tn_status* call_meaning(void* self, const tn_value* args, uint32_t n_args, tn_va
   return tenon::to_status([&] {
     call_values<ArgsOf<F>>(OpFunctions::of(self).meaning.template get<F>(), args, n_args, results,
                            n_results);
+  });
+}
+// Of an op whose one result is a list.
+template <typename F>
+tn_status* call_meaning_of_list(void* self, const tn_value* args, uint32_t n_args,
+                                tn_value* results, uint32_t) {
+  return tenon::to_status([&] {
+    give(results[0],
+         apply_values<ArgsOf<F>>(OpFunctions::of(self).meaning.template get<F>(), args, n_args));
   });
 }
 
@@ -87,17 +96,22 @@ tn_status* vjp_with(F& f, const tn_vjp_call* call) {
     Vjp gradient(call);
     auto result = apply_values<Args>(f, call->args, call->n_args, gradient);
     uint32_t n = 0;
-    auto write = [&](Tensor& t) {
+    auto write_one = [&](Tensor& t) {
       if (n < call->n_results && call->needs[n]) call->results[n] = t.release();
       ++n;
     };
+    auto write = [&]<typename T>(T& given) {  // a list counts as its tensors
+      if constexpr (IsSequence<T>::value) {
+        for (Tensor& t : given) write_one(t);
+      } else {
+        write_one(given);
+      }
+    };
     using R = decltype(result);
-    if constexpr (std::is_same_v<R, Tensor>) {
-      write(result);
-    } else if constexpr (IsTuple<R>::value) {
-      std::apply([&](auto&... t) { (write(t), ...); }, result);
+    if constexpr (IsTuple<R>::value) {
+      std::apply([&](auto&... given) { (write(given), ...); }, result);
     } else {
-      for (auto& t : result) write(t);
+      write(result);
     }
     if (n != call->n_results) {
       for (uint32_t i = 0; i < n && i < call->n_results; ++i) {
@@ -165,6 +179,9 @@ class OpDefinition {
     expect<detail::ArgsOf<F>, detail::ResultOf<F>>("meaning");
     functions_->meaning.set(std::move(f));
     def_.decompose = detail::call_meaning<F>;
+    if constexpr (detail::kGivesTensors<detail::ResultOf<F>>) {
+      if (detail::gives_one_list(schema_.c_str())) def_.decompose = detail::call_meaning_of_list<F>;
+    }
     return *this;
   }
   // Gives the Meta of each output; refuses what does not fit.
@@ -183,8 +200,8 @@ class OpDefinition {
     def_.view = detail::call_view<F>;
     return *this;
   }
-  // f(Vjp g, arguments...) gives a gradient for each tensor argument (lists laid out flat, a
-  // Tensor? that is None counted too), null for zero. What it does not read the values of, only sizes,
+  // f(Vjp g, arguments...) gives a gradient for each tensor argument (lists laid out flat, or as
+  // vectors in a tuple; a Tensor? that is None counted too), null for zero. What it does not read the values of, only sizes,
   // dtypes and devices, is not kept for it, and may be written before the backward.
   template <typename F>
   OpDefinition& vjp(F f, Reads reads = Reads::all) {

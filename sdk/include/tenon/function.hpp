@@ -86,7 +86,7 @@ requires(std::is_same_v<T, Dtype> || std::is_same_v<T, Device>) void give(tn_val
   v = to_value(x);
 }
 inline void give(tn_value& v, Object x);  // object/values.hpp
-// One result that is a list: a lambda gives it within a tuple, std::tuple<std::vector<Tensor>>.
+// A result that is a list.
 inline void give(tn_value& v, std::vector<Tensor> x) {
   const tn_value borrowed = to_value(x);
   check(host()->value_copy(&borrowed, &v));

@@ -3,9 +3,9 @@
 //   Tensor j = functional::jacobian([](Tensor x) { return x.pow(2); }, x);  // [*y's sizes, *x's sizes]
 //   Tensor h = functional::hessian([](Tensor x) { return x.pow(3).sum(); }, x);
 //
-// f takes a tensor and gives one; it is called with a copy of x that asks for its gradient, so that x
-// itself need not, and gets none. With create_graph the results have gradients with respect to x, where
-// that asks for them. tenon.hpp does not include it.
+// f takes a tensor, in jacobian also several, and gives one; it is called with a copy of x that
+// asks for its gradient, so that x itself need not, and gets none. With create_graph the results
+// have gradients with respect to x, where that asks for them. tenon.hpp does not include it.
 #pragma once
 
 #include <string>
@@ -77,6 +77,37 @@ Tensor jacobian(F f, const Tensor& x, const FunctionalOptions& options = {}) {
   return stack(rows).reshape(sizes);
 }
 
+// Of several inputs, jacobian(f, {x, y}) of f(x, y): a list of the derivatives by each of them.
+template <typename F>
+std::vector<Tensor> jacobian(F f, const std::vector<Tensor>& inputs,
+                             const FunctionalOptions& options = {}) {
+  const EnableGrad guard;
+  std::vector<Tensor> in;
+  for (const Tensor& x : inputs)
+    in.push_back(detail::entrance_of("jacobian", x, options.create_graph));
+  const Tensor y = detail::call_with_all("jacobian", f, in);
+  const Tensor line = y.reshape({-1});
+  std::vector<std::vector<Tensor>> rows(in.size());
+  for (int64_t i = 0; i < line.numel(); ++i) {
+    const std::vector<Tensor> gradients = y.requires_grad()
+                                              ? grad(line.select(0, i), in,
+                                                     {.retain_graph = true,
+                                                      .create_graph = options.create_graph,
+                                                      .allow_unused = true})
+                                              : std::vector<Tensor>(in.size());
+    for (size_t k = 0; k < in.size(); ++k)
+      rows[k].push_back(gradients[k].defined() ? gradients[k] : zeros_like(in[k]));
+  }
+  std::vector<Tensor> list;
+  for (size_t k = 0; k < in.size(); ++k) {
+    std::vector<int64_t> sizes(y.sizes().begin(), y.sizes().end());
+    sizes.insert(sizes.end(), in[k].sizes().begin(), in[k].sizes().end());
+    list.push_back(rows[k].empty() ? zeros(sizes, in[k].dtype(), in[k].device())
+                                   : stack(rows[k]).reshape(sizes));
+  }
+  return list;
+}
+
 // The second derivatives of f, which gives one element: [*sizes of x, *sizes of x].
 template <typename F>
 Tensor hessian(F f, const Tensor& x, const FunctionalOptions& options = {}) {
@@ -122,23 +153,43 @@ std::pair<Tensor, Tensor> jvp(F f, const Tensor& x, const Tensor& v,
   return {options.create_graph ? y : y.detach(), std::move(product)};
 }
 
-// f(x) of one element, and its second derivatives times v, which is as x.
+}  // namespace functional
+
+namespace detail {
+
+// f(x) of one element, and its second derivatives, a matrix that equals its transpose, times v.
+template <typename F>
+std::pair<Tensor, Tensor> hessian_product(const char* op, F& f, const Tensor& x, const Tensor& v,
+                                          const functional::FunctionalOptions& options) {
+  const EnableGrad guard;
+  const Tensor in = entrance_of(op, x, options.create_graph);
+  expect_like(op, "v", v, x);
+  const Tensor y = f(in);
+  if (y.numel() != 1) {
+    fail(joined(
+        {op, ": the function gives ", std::to_string(y.numel()), " elements, expected one"}));
+  }
+  const Tensor slope = gradient_or_zeros(y, in, {.create_graph = true, .allow_unused = true});
+  Tensor product = gradient_or_zeros(
+      slope, in, {.grad_outputs = v, .create_graph = options.create_graph, .allow_unused = true});
+  return {options.create_graph ? y : y.detach(), std::move(product)};
+}
+
+}  // namespace detail
+
+namespace functional {
+
+// f(x) of one element, and its second derivatives times v, or v times them; v as x. The two are
+// equal.
 template <typename F>
 std::pair<Tensor, Tensor> hvp(F f, const Tensor& x, const Tensor& v,
                               const FunctionalOptions& options = {}) {
-  const EnableGrad guard;
-  const Tensor in = detail::entrance_of("hvp", x, options.create_graph);
-  detail::expect_like("hvp", "v", v, x);
-  const Tensor y = f(in);
-  if (y.numel() != 1) {
-    fail(detail::joined(
-        {"hvp: the function gives ", std::to_string(y.numel()), " elements, expected one"}));
-  }
-  const Tensor slope =
-      detail::gradient_or_zeros(y, in, {.create_graph = true, .allow_unused = true});
-  Tensor product = detail::gradient_or_zeros(
-      slope, in, {.grad_outputs = v, .create_graph = options.create_graph, .allow_unused = true});
-  return {options.create_graph ? y : y.detach(), std::move(product)};
+  return detail::hessian_product("hvp", f, x, v, options);
+}
+template <typename F>
+std::pair<Tensor, Tensor> vhp(F f, const Tensor& x, const Tensor& v,
+                              const FunctionalOptions& options = {}) {
+  return detail::hessian_product("vhp", f, x, v, options);
 }
 
 }  // namespace functional

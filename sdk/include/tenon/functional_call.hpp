@@ -40,6 +40,9 @@ class Substitution {
       for (size_t i = 0; i < slots_.size(); ++i) {
         if (given[i]) replace(slots_[i], given[i]->second);
       }
+      for (size_t i = 0; i < slots_.size(); ++i) {
+        if (slots_[i].is_doubtful) expect_unread(i, given[i]->first);
+      }
     } catch (...) {
       restore();
       throw;
@@ -55,6 +58,7 @@ class Substitution {
     Object owner;
     OwnEntry before;
     bool is_replaced = false;
+    bool is_doubtful = false;  // no member of its class is known to hold it
   };
 
   // Every entry under every path that it has.
@@ -94,23 +98,41 @@ class Substitution {
     }
     refuse(path, joined({"is no parameter or buffer", messages::did_you_mean(path, known)}));
   }
-  void expect_fit(const Slot& slot, const std::pair<std::string, Tensor>& given) const {
+  void expect_fit(Slot& slot, const std::pair<std::string, Tensor>& given) const {
     expect_made(model_, given.first, slot.before.kind);
     if (slot.before.kind == TN_ENTRY_COMPUTED)
       refuse(given.first, "is computed from others, which may be given");
     // A class of C++ reads its members.
-    if (!is_module(slot.owner.get()) ||
-        member_state(slot.owner, slot.before.name.c_str()) == kMemberFollows)
-      return;
+    if (!is_module(slot.owner.get())) return;
+    const MemberState state = member_state(slot.owner, slot.before.name.c_str());
+    slot.is_doubtful = state == kNoMember && !given.second.is_same(slot.before.tensor);
+    if (state == kMemberDiffers) refuse_member(slot, given.first);
+  }
+  // Entries hold others by now. Who still holds the tensor may be a member of the class; where nobody
+  // does, the class asks for it by its name.
+  void expect_unread(size_t i, const std::string& name) {
+    std::vector<Slot*> holders;
+    const Tensor before = slots_[i].before.tensor;
+    if (!before.defined()) return;
+    for (Slot& slot : slots_) {
+      if (!slot.before.tensor.is_same(before)) continue;
+      slot.before.tensor = Tensor();
+      holders.push_back(&slot);
+    }
+    const bool is_held = api.tensor->is_retained_once(before.get()) == 0;
+    for (Slot* const slot : holders) slot->before.tensor = before;
+    if (is_held) refuse_member(slots_[i], name);
+  }
+  [[noreturn]] void refuse_member(const Slot& slot, const std::string& name) const {
     const std::string also =
-        slot.path == given.first
+        slot.path == name
             ? ""
             : joined({"and '", messages::printable(slot.path), "' are one tensor, which "});
-    refuse(
-        given.first,
-        joined({also, "is no member of ", slot.owner.type_name(),
-                ", whose forward would not see another tensor; expected a Tensor that is a member "
-                "of the class, in no container; of several use an nn::ParameterList"}));
+    refuse(name,
+           joined({also, "is in no member of ", slot.owner.type_name(),
+                   " that is known, so that forward may not see another tensor; expected one "
+                   "member Tensor w = parameter(\"w\", ...) for it, in no container; of several "
+                   "use an nn::ParameterList"}));
   }
   void replace(Slot& slot, const Tensor& tensor) {
     // A parameter has to be a leaf.
@@ -142,8 +164,11 @@ class Substitution {
 // that the model has under several names is replaced under all of them. Afterwards, also where the
 // call throws, the model is as before. Sizes and dtypes are what `forward` makes of them.
 //
-// What a class derived from Module registers and keeps elsewhere than in a member of its own, in a
-// std::vector for instance, cannot be replaced, which is an Error. During the call what has a history
+// A class derived from Module has the other tensors in its members, whether they were initialized as
+// `Tensor w = register_parameter("w", t);` or assigned so in the constructor, or asks for tensor("w").
+// What it keeps elsewhere, in a std::vector for instance, cannot be replaced, which is an Error; so is a
+// tensor that only tensor("w") reads while the program holds it, too. A copy that another member has
+// (`b = a`) stays what it is. During the call what has a history
 // is a buffer, so that `forward` does not find it among parameters(). A checkpoint_call within is
 // refused: it would compute with the model's own tensors once more. One thread at a time for one model.
 template <typename M, typename... Args>

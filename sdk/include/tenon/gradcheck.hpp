@@ -21,31 +21,17 @@ struct GradcheckOptions {
   double eps = 1e-6;  // how far an input is moved, to each side
   // An element of the gradient may be away from its difference by atol + rtol * |difference|.
   double atol = 1e-5, rtol = 1e-3;
+  bool raise_exception = true;  // false: the answer is false where an Error would say why
   // Of two backward passes of equal values: by how much they may differ.
   double nondet_tol = 0.0;
-  bool raise_exception = true;  // false: the answer is false where an Error would say why
 };
 
 namespace detail {
 
 // A function of tensors as one of a list that gives a list.
-template <typename F, size_t... I>
-auto call_unpacked(F& f, const std::vector<Tensor>& x, std::index_sequence<I...>) {
-  if (x.size() != sizeof...(I)) {
-    fail(joined({"gradcheck: the function takes ", std::to_string(sizeof...(I)), " tensors, and ",
-                 std::to_string(x.size()), " inputs are given"}));
-  }
-  return f(x[I]...);
-}
 template <typename F>
 std::vector<Tensor> checked_outputs(F& f, const std::vector<Tensor>& x) {
-  const auto called = [&] {
-    if constexpr (std::is_invocable_v<F&, const std::vector<Tensor>&>) {
-      return f(x);
-    } else {
-      return call_unpacked(f, x, std::make_index_sequence<kArity<F>>());
-    }
-  };
+  const auto called = [&] { return call_with_all("gradcheck", f, x); };
   using Result = std::decay_t<decltype(called())>;
   if constexpr (std::is_base_of_v<Tensor, Result>) {  // x[0] is one, too
     return {Tensor(called())};

@@ -2,6 +2,7 @@
 // NumPy, and reading IDX files, by the plugin `files`. Files of the Python world load as they are, and theirs load ours.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/messages.hpp"
 #include "tenon/object.hpp"
 
 namespace tenon {
@@ -29,6 +31,8 @@ auto with_names(const char* call, const NamedTensors& tensors, F f) {
       fail(joined({call, ": the name of tensor ", std::to_string(list.size()),
                    " has a zero byte behind '", name.c_str(), "'"}));
     }
+    if (!tensor.defined())
+      fail(joined({call, ": tensor '", messages::printable(name), "' is None"}));
     names.push_back(name.c_str());
     list.push_back(tensor);
   }
@@ -114,24 +118,31 @@ void save(const T& x, const std::string& path) {
   save(detail::named_tensors(x), path);
 }
 
-// The bytes that such a file would have, in memory.
-inline std::string save_bytes(const NamedTensors& tensors) {
-  const Object writer = Object::create("SafetensorsWriter", "save_bytes");
-  const Tensor bytes = detail::with_names(
-      "save_bytes", tensors, [&](const tn_value& names, const std::vector<Tensor>& list) {
+namespace detail {
+inline std::string bytes_of(const char* call, const NamedTensors& tensors) {
+  const Object writer = Object::create("SafetensorsWriter", call);
+  const Tensor bytes =
+      with_names(call, tensors, [&](const tn_value& names, const std::vector<Tensor>& list) {
         return writer.invoke("bytes", names, list);
       });
   return {static_cast<const char*>(bytes.get()->data), size_t(bytes.numel())};
+}
+}  // namespace detail
+
+// The bytes that such a file would have, in memory.
+inline std::string save_bytes(const NamedTensors& tensors) {
+  return detail::bytes_of("save_bytes", tensors);
 }
 template <typename T>
 requires(detail::HasState<T> || detail::Unnamed<T>) std::string save_bytes(const T& x) {
   return save_bytes(detail::named_tensors(x));
 }
 
-// To a std::ostream, which is an Error where it does not take all of them.
+// To a std::ostream, which is an Error where it does not take all of them. What is saved to it next
+// lies behind, and is loaded next.
 template <detail::Output S>
 void save(const NamedTensors& tensors, S& stream) {
-  const std::string bytes = save_bytes(tensors);
+  const std::string bytes = detail::bytes_of("save", tensors);
   stream.write(bytes.data(), std::ptrdiff_t(bytes.size())).flush();
   if (!stream) fail("save: the stream did not take all bytes");
 }
@@ -177,28 +188,61 @@ inline NamedTensors load(const std::string& path) {
   return detail::all_of(Object::create("SafetensorsFile", path), "tensor");
 }
 
-// The same of bytes in memory, which are those of a safetensors file.
-inline NamedTensors load_bytes(std::string_view bytes) {
+namespace detail {
+inline NamedTensors tensors_of(const char* call, std::string_view bytes) {
   const Tensor copy =
       Tensor::from(std::span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
-  return detail::all_of(Object::create("SafetensorsBytes", copy), "tensor");
+  return all_of(Object::create("SafetensorsBytes", copy, call), "tensor");
 }
-// The same of a std::istream, which is read to its end.
+// The bytes of data behind a header: the largest end of a tensor. Who reads the tensors checks the rest.
+inline uint64_t bytes_behind(std::string_view header) {
+  uint64_t most = 0;
+  constexpr std::string_view kKey = "\"data_offsets\"";  // within a name its quotes are escaped
+  for (size_t at = header.find(kKey); at != header.npos; at = header.find(kKey, at)) {
+    at += kKey.size();
+    const size_t end =
+        std::min(header.find_first_not_of(" \t\r\n:[,0123456789", at), header.size());
+    const size_t comma = header.substr(at, end - at).find(',');
+    uint64_t last = 0;
+    for (size_t i = comma == header.npos ? end : at + comma; i < end; ++i) {
+      if (header[i] >= '0' && header[i] <= '9' && last < UINT64_MAX / 16)
+        last = last * 10 + uint64_t(header[i] - '0');
+    }
+    most = std::max(most, last);
+  }
+  return most;
+}
+}  // namespace detail
+
+// The same of bytes in memory, which are those of a safetensors file.
+inline NamedTensors load_bytes(std::string_view bytes) {
+  return detail::tensors_of("load_bytes", bytes);
+}
+// The same of a std::istream: as many bytes as one save wrote. What lies behind stays to be read.
 template <detail::Input S>
 NamedTensors load(S& stream) {
   // Its end is no error, whatever the stream throws of.
   const auto exceptions = stream.exceptions();
   stream.exceptions({});
   std::string bytes;
-  std::vector<char> piece(1 << 16);
-  do {
-    stream.read(piece.data(), std::ptrdiff_t(piece.size()));
-    bytes.append(piece.data(), size_t(stream.gcount()));
-  } while (stream);
+  const auto read = [&](uint64_t more) {
+    std::vector<char> piece(size_t(std::min<uint64_t>(more, 1 << 16)));
+    while (more > 0 && stream) {
+      stream.read(piece.data(), std::ptrdiff_t(std::min<uint64_t>(more, piece.size())));
+      bytes.append(piece.data(), size_t(stream.gcount()));
+      more -= uint64_t(stream.gcount());
+    }
+    return more == 0;
+  };
+  uint64_t header = 0;
+  if (read(8)) {
+    for (int i = 8; i-- > 0;) header = header << 8 | uint8_t(bytes[size_t(i)]);
+    if (read(header)) read(detail::bytes_behind(std::string_view(bytes).substr(8)));
+  }
   if (stream.bad()) fail("load: the stream cannot be read to its end", TN_DATA_LOSS);
   if (exceptions != stream.exceptions()) stream.clear();
   stream.exceptions(exceptions);
-  return load_bytes(bytes);
+  return detail::tensors_of("load", bytes);
 }
 
 namespace detail {

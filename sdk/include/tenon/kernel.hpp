@@ -93,8 +93,8 @@ class Call {
   void set_output(uint32_t i, Ints sizes) const {
     check(call_->host->set_output(call_, i, int32_t(sizes.size()), sizes.data()));
   }
-  // body(begin, end) over [begin, end) on the threads there are, in pieces of at least `grain`. The
-  // body must not throw.
+  // body(begin, end) over [begin, end) on the threads there are, in pieces of at least `grain`.
+  // What the body throws is thrown again here, when all pieces have ended: the first exception.
   template <typename Body>
   void parallel_for(int64_t begin, int64_t end, int64_t grain, const Body& body) const {
     backend::parallel_for(call_->host, begin, end, grain, body);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -83,6 +84,7 @@ template <typename T>
 class List {
  public:
   constexpr List() noexcept {}
+  constexpr List(std::nullopt_t) noexcept {}  // None is an empty list
   // One number, or several in braces. They are no std::initializer_list, for which g++ 12 takes the
   // names of {.stride = 2} for nothing and the value for an element.
   template <typename... N>

@@ -221,13 +221,6 @@ Tensor tensor_of_blocks(
 
 }  // namespace detail
 
-// What a tensor of numbers is to be, by name: tensor({1., 2.}, {.requires_grad = true}).
-struct TensorOptions {
-  [[no_unique_address]] detail::ByName by_name = detail::ByName();
-  Dtype dtype = {};
-  Device device = {};
-  bool requires_grad = false;
-};
 namespace detail {
 // Numbers side by side, which are neither a vector nor a text.
 template <typename L>

@@ -4,9 +4,9 @@
 // member, at once.
 //
 // C++ cannot list the members of a class. What child, parameter and buffer give is constructed where the
-// constructor keeps it, which is noted; besides, a handle is a pointer, and the one word within the class
-// that is the pointer of an entry is a member that holds it. Members elsewhere (in a std::vector, say)
-// are not found, and are as they were assigned.
+// constructor keeps it, or is assigned there at once (`w = parameter("w", t)`), which is noted; besides,
+// a handle is a pointer, and the one word within the class that is the pointer of an entry is a member
+// that holds it. Members elsewhere (in a std::vector, say) are not found, and are as they were assigned.
 #pragma once
 
 #include <cstdint>
@@ -323,8 +323,9 @@ class ModuleMembers {
       member = begin_ + at;
       ++n;
     }
-    if (n == 1 || (n == 0 && !api.object->is_shared(object_, name)))
-      add(name, member, is_child, false);
+    const bool is_shared = api.object->is_shared(object_, name) != 0;
+    if (n == 1 && !is_child && !is_shared) return;  // a pointer that holds nothing
+    if (n == 1 || (n == 0 && !is_shared)) add(name, member, is_child, false);
   }
   void find_places() {
     struct Finding {

@@ -33,21 +33,27 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace detail {
-// The layer that `make` gives for a table of these sizes, with this table. Nothing is drawn that the
-// program would miss.
+// The layer that `make` gives for a table of these sizes, with this table; whole numbers, where they may
+// be, are not trained. Nothing is drawn that the program would miss.
 template <typename Make>
-Object with_table(const Tensor& table, bool freeze, Make make) {
-  if (!table.defined() || table.dim() != 2 || !table.is_floating_point()) {
+Object with_table(const Tensor& table, bool freeze, bool floats_alone, Make make) {
+  const bool is_float = table.defined() && table.is_floating_point();
+  if (!table.defined() || table.dim() != 2 || (!is_float && floats_alone)) {
     fail(joined({"from_pretrained: the table is ",
                  table.defined() ? joined({table.dtype().name(), " ", sizes_text(table.sizes())})
                                  : std::string("None"),
-                 ", expected floats [num_embeddings, embedding_dim]"}));
+                 floats_alone ? ", expected floats [num_embeddings, embedding_dim]"
+                              : ", expected [num_embeddings, embedding_dim]"}));
+  }
+  if (!is_float && !freeze) {
+    fail(joined({"from_pretrained: the table is ", table.dtype().name(),
+                 " and freeze false, expected floats where the table is trained"}));
   }
   Generator others(0);
   const GeneratorGuard scope(others);
   const Object layer = make(table.size(0), table.size(1));
-  layer.parameter("weight", table.detach());
-  layer.requires_grad_(!freeze);
+  layer.set("weight", table.detach());
+  if (is_float) layer.requires_grad_(!freeze);
   return layer;
 }
 }  // namespace detail
@@ -81,16 +87,18 @@ inline Tensor generate_square_subsequent_mask(int64_t size, Device device = {},
 }
 
 // An Embedding, or an EmbeddingBag, of a table that is there, [num_embeddings, embedding_dim], whose
-// memory it shares; freeze: it is not trained. PyTorch's Embedding.from_pretrained.
+// memory it shares; freeze: it is not trained. An Embedding may be one of whole numbers, whose rows it
+// gives. PyTorch's Embedding.from_pretrained.
 inline Object embedding_from_pretrained(const Tensor& table, bool freeze = true,
                                         const EmbeddingOptions& options = {}) {
-  return detail::with_table(table, freeze,
+  return detail::with_table(table, freeze, /*floats_alone=*/false,
                             [&](int64_t n, int64_t width) { return Embedding(n, width, options); });
 }
 inline Object embedding_bag_from_pretrained(const Tensor& table, bool freeze = true,
                                             const EmbeddingBagOptions& options = {}) {
-  return detail::with_table(
-      table, freeze, [&](int64_t n, int64_t width) { return EmbeddingBag(n, width, options); });
+  return detail::with_table(table, freeze, /*floats_alone=*/true, [&](int64_t n, int64_t width) {
+    return EmbeddingBag(n, width, options);
+  });
 }
 
 // x plus what the modules, one after the other, make of x. Children "0", "1", ...
@@ -116,12 +124,12 @@ inline Object UpsamplingBilinear2d(const UpsamplingOptions& options) {
                    .align_corners = true});
 }
 template <detail::Placed<Ints> P>
-Object UpsamplingNearest2d(const P& size) {
-  return UpsamplingNearest2d({.size = Ints(size)});
+Object UpsamplingNearest2d(const P& size, Floats scale_factor = {}) {
+  return UpsamplingNearest2d({.size = Ints(size), .scale_factor = scale_factor});
 }
 template <detail::Placed<Ints> P>
-Object UpsamplingBilinear2d(const P& size) {
-  return UpsamplingBilinear2d({.size = Ints(size)});
+Object UpsamplingBilinear2d(const P& size, Floats scale_factor = {}) {
+  return UpsamplingBilinear2d({.size = Ints(size), .scale_factor = scale_factor});
 }
 
 struct BranchesOptions {

@@ -137,6 +137,11 @@ inline Object weight_norm(const Object& layer, const WeightNormOptions& options 
   return register_parametrization(layer, options.name, tenon::detail::make_weight_norm(dim));
 }
 
+template <tenon::detail::Placed<std::string> N>
+Object weight_norm(const Object& layer, const N& name, std::optional<int64_t> dim = 0) {
+  return weight_norm(layer, {.name = name, .dim = dim});
+}
+
 struct SpectralNormOptions {
   [[no_unique_address]] tenon::detail::ByName by_name = tenon::detail::ByName();
   std::string name = "weight";
@@ -167,6 +172,12 @@ inline Object spectral_norm(const Object& layer, const SpectralNormOptions& opti
   }
   const tenon::detail::SpectralNorm norm{times, options.eps, given < 0 ? given + n : given};
   return register_parametrization(layer, options.name, norm.make(weight));
+}
+template <tenon::detail::Placed<std::string> N>
+Object spectral_norm(const Object& layer, const N& name, Int n_power_iterations = 1,
+                     Float eps = 1e-12, std::optional<int64_t> dim = {}) {
+  return spectral_norm(
+      layer, {.name = name, .n_power_iterations = n_power_iterations, .eps = eps, .dim = dim});
 }
 
 }  // namespace utils

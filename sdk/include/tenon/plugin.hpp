@@ -59,10 +59,11 @@ inline tn_status* AddedPlugin::init(const tn_host* host, tn_registrar* registrar
 }  // namespace detail
 
 // Adds ops, layers, optimizers, policies and kernels of the program itself: `body` registers them as
-// that of TENON_PLUGIN does, with the functions of tenon::plugin, and what it registers is in force
-// for the whole process when this returns, or nothing of it where an Error is thrown. Once for each
-// id, which has lower case letters, digits and '_': ops are named "id.name", and by `call("id.name")`.
-// Before or behind load_plugins; thread-safe. A library that adds one is not unloaded any more.
+// that of TENON_PLUGIN does, which stands below `using namespace tenon;` and
+// `using namespace tenon::plugin;`, and what it registers is in force for the whole process when
+// this returns, or nothing of it where an Error is thrown. Once for each id, which has lower case
+// letters, digits and '_': ops are named "id.name", and by `call("id.name")`. Before or behind
+// load_plugins; thread-safe. A library that adds one is not unloaded any more.
 template <typename F>
 void add_plugin(const std::string& id, F&& body) {
   if (id.find('\0') != id.npos) fail("add_plugin: the id has a zero byte");

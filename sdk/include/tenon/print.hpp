@@ -42,7 +42,7 @@ inline PrintForm print_form;
 
 // PyTorch's torch.set_printoptions, for all threads of this library or program. No thread may print
 // meanwhile. An Error where a number is out of its range.
-inline void set_printoptions(const PrintOptions& options) {
+inline void set_printoptions(const PrintOptions& options = {}) {
   const auto set = [](const char* name, auto value, int64_t least, int64_t most, auto* to) {
     if (!value) return;
     if (*value < least || *value > most) {

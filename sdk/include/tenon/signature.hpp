@@ -3,6 +3,7 @@
 // object.hpp and of plugin.hpp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -120,15 +121,40 @@ constexpr int32_t result_count() {
   }
 }
 
+// A function gives a list of tensors whose length its type does not say.
+template <typename R>
+inline constexpr bool kGivesTensors = std::is_same_v<std::decay_t<R>, std::vector<Tensor>>;
+
 // What a function takes and gives: `what` is its part in the definition ("meaning").
 struct Signature {
   const char* what;
   std::span<const ParameterType> parameters;
   int32_t n_results;
+  bool gives_tensors, gives_tuple;
 };
 template <typename Args, typename R>
 Signature signature(const char* what) {
-  return {what, kParameterTypes<Args>, result_count<R>()};
+  return {what, kParameterTypes<Args>, result_count<R>(), kGivesTensors<R>,
+          IsTuple<std::decay_t<R>>::value};
+}
+
+// How many results of a schema are lists of tensors: "-> (Tensor[] a, Tensor)" has one.
+inline uint32_t count_lists(std::string_view schema) {
+  const size_t arrow = schema.rfind("->");
+  if (arrow == schema.npos) return 0;
+  uint32_t n = 0;
+  for (size_t at = arrow; (at = schema.find("Tensor", at)) != schema.npos;) {
+    const size_t end = std::min(schema.find(',', at), schema.size());
+    n += schema.substr(at, end - at).find('[') != schema.npos;
+    at = end;
+  }
+  return n;
+}
+// Does it give one result, which is a list of tensors? A function's vector<Tensor> then is that
+// list, and not a result for each tensor.
+inline bool gives_one_list(const char* schema) {
+  const std::string_view text = schema;
+  return count_lists(text) == 1 && text.find(',', text.rfind("->")) == text.npos;
 }
 
 inline bool fits(const ParameterType& type, const tn_schema_argument& argument) {
@@ -180,6 +206,15 @@ inline std::string compare(const Definition& definition, const Signature& s,
     return mismatch(
         definition, s, schema,
         joined({": ", argument.type, " ", argument.name, " is no ", name_of(s.parameters[i])}));
+  }
+  const bool gives_results = what == "meaning" || what == "function";
+  const uint32_t n_lists = gives_results ? count_lists(definition.schema) : 0;
+  if (n_lists > 0 && !(s.gives_tuple || (s.gives_tensors && schema.n_results == 1))) {
+    return joined({definition.name, ": ", s.what, " gives ",
+                   s.gives_tensors ? "a vector<Tensor>" : "no list", ", the schema gives ",
+                   schema.n_results == 1 ? "a list: give a vector<Tensor>"
+                                         : "lists among its results: give a tuple, in which each "
+                                           "list is a vector<Tensor>"});
   }
   const int32_t wanted = what == "vjp"       ? gradient_count(schema)
                          : what == "view"    ? 1

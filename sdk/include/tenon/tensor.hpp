@@ -51,12 +51,34 @@ struct Registered {
 inline constinit thread_local Making* making = nullptr;
 }  // namespace detail
 
+// What a new tensor is to be, by name: zeros({2, 3}, {.requires_grad = true}). dtype None: that of
+// the call; device None: the CPU. x.options() are those of a tensor.
+struct TensorOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Dtype dtype = {};
+  Device device = {};
+  bool requires_grad = false;
+};
+
 struct CopyOptions {
   // Between pinned memory of the host (Tensor::pin_memory) and a device: the copy may be under way
   // on return, and a result on cpu is pinned. Until `device.synchronize()` the program neither writes
   // what is copied nor reads what comes. Between other memory it changes nothing.
   bool non_blocking = false;
 };
+
+// Of Tensor::to. copy: a new tensor also where nothing changes.
+struct ToOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  bool non_blocking = false;
+  bool copy = false;
+};
+struct HistogramOptions;
+struct IscloseOptions;
+struct RepeatInterleaveOptions;
+namespace results {
+struct HistBinEdges;
+}
 
 namespace detail {
 template <size_t N>
@@ -108,6 +130,8 @@ class Tensor : public detail::TensorMethods {
     return *this;
   }
   Tensor& operator=(Tensor&& other) & noexcept {
+    if (detail::making) [[unlikely]]
+      detail::making->moved(detail::making, &other, this);
     Tensor old(std::move(*this));
     held_ = std::exchange(other.held_, nullptr);
     return *this;
@@ -190,11 +214,16 @@ class Tensor : public detail::TensorMethods {
   int64_t nbytes() const { return numel() * element_size(); }
   Dtype dtype() const { return {checked()->dtype}; }
   Dtype scalar_type() const { return dtype(); }
+  // Its dtype and device, for one that is like it: zeros({2, 3}, x.options()).
+  TensorOptions options() const { return {.dtype = dtype(), .device = device()}; }
   Device device() const { return checked()->device; }
   bool is_cpu() const { return device().is_cpu(); }
   bool is_cuda() const { return device().type() == "cuda"; }
   bool is_inference() const { return (checked()->flags & TN_TENSOR_INFERENCE) != 0; }
   bool is_contiguous() const { return (checked()->flags & TN_TENSOR_CONTIGUOUS) != 0; }
+  bool is_contiguous(TextRef memory_format) const;  // the formats of contiguous()
+  bool is_signed() const { return dtype() != uint8 && dtype() != bool_; }
+  bool is_same_size(const Tensor& other) const { return sizes() == other.sizes(); }
 
   // Elements of a cpu tensor, at their strides. An Error for other devices and other types.
   // `mutable_data` marks the tensor as changed, so that gradients and caches notice.
@@ -295,6 +324,11 @@ class Tensor : public detail::TensorMethods {
   // it. Taken away by remove() of what this gives, or by its number. (autograd.hpp)
   template <typename F>
   TensorHook register_hook(F f) const;
+  // f(Tensor x) of a leaf, each time backward has added to its gradient, as PyTorch's
+  // register_post_accumulate_grad_hook: a step of an optimizer that frees the gradient at once. x
+  // is this tensor, or one with its values, version and gradient. Error of one that is no leaf.
+  template <typename F>
+  TensorHook register_post_accumulate_grad_hook(F f) const;
   void remove_hook(uint64_t id) const { check(detail::api.autograd->remove_hook(checked(), id)); }
   // Shares memory, outside of the graph.
   Tensor detach() const {
@@ -324,9 +358,33 @@ class Tensor : public detail::TensorMethods {
   }
   Tensor to(Dtype dtype) const { return to(device(), dtype); }
   Tensor toType(Dtype dtype) const { return to(dtype); }
-  Tensor to(Device device, CopyOptions options, Dtype dtype = {}) const {
-    const detail::NonBlocking scope(options.non_blocking);
-    return to(device, dtype);
+  template <std::same_as<TensorOptions> O>
+  Tensor to(const O& options) const {
+    return to(options.device, options.dtype);
+  }
+  // With the flags of CopyOptions and ToOptions, by name or by place.
+  Tensor to(Device device, Dtype dtype, Bool non_blocking, Bool copy = false) const {
+    const detail::NonBlocking scope(non_blocking);
+    Tensor result = to(device, dtype);
+    return copy && result.is_same(*this) ? TensorMethods::clone() : result;
+  }
+  Tensor to(Dtype dtype, Bool non_blocking, Bool copy = false) const {
+    return to(device(), dtype, non_blocking, copy);
+  }
+  Tensor to(const Tensor& other, Bool non_blocking, Bool copy = false) const {
+    return to(other.device(), other.dtype(), non_blocking, copy);
+  }
+  template <std::same_as<ToOptions> O = ToOptions>
+  Tensor to(Device device, const O& options, Dtype dtype = {}) const {
+    return to(device, dtype, options.non_blocking, options.copy);
+  }
+  template <std::same_as<ToOptions> O = ToOptions>
+  Tensor to(Device device, Dtype dtype, const O& options) const {
+    return to(device, dtype, options.non_blocking, options.copy);
+  }
+  template <std::same_as<ToOptions> O = ToOptions>
+  Tensor to(Dtype dtype, const O& options) const {
+    return to(device(), dtype, options.non_blocking, options.copy);
   }
   // Values of a cpu tensor in memory of the host that copies to and from the device reach by
   // themselves; itself where it lies there, or where the device has no such memory.
@@ -354,7 +412,33 @@ class Tensor : public detail::TensorMethods {
   using TensorMethods::max, TensorMethods::min, TensorMethods::scatter, TensorMethods::scatter_,
       TensorMethods::slice, TensorMethods::hsplit, TensorMethods::vsplit, TensorMethods::dsplit,
       TensorMethods::tensor_split, TensorMethods::sum, TensorMethods::mean, TensorMethods::var,
-      TensorMethods::std;
+      TensorMethods::std, TensorMethods::prod, TensorMethods::clone, TensorMethods::narrow,
+      TensorMethods::bernoulli, TensorMethods::bernoulli_, TensorMethods::quantile,
+      TensorMethods::nanquantile, TensorMethods::softmax, TensorMethods::log_softmax;
+  Tensor clone(TextRef memory_format) const;  // "preserve_format", or one of contiguous()
+  Tensor narrow(Int dim, const Tensor& start,
+                Int length) const;                  // reads start, which is waited for
+  Tensor bernoulli(Float p) const;                  // of x's sizes, dtype and device
+  const Tensor& bernoulli_(const Tensor& p) const;  // a probability for each element, broadcast
+  // Of several shares, along the first dimension of the result.
+  template <std::same_as<std::initializer_list<double>> L = std::initializer_list<double>>
+  Tensor quantile(L q, std::optional<Int> dim = {}, Bool keepdim = false,
+                  TextRef interpolation = "linear") const {
+    return quantile(from(q).to(device(), dtype()), dim, keepdim, interpolation);
+  }
+  template <std::same_as<std::initializer_list<double>> L = std::initializer_list<double>>
+  Tensor nanquantile(L q, std::optional<Int> dim = {}, Bool keepdim = false,
+                     TextRef interpolation = "linear") const {
+    return nanquantile(from(q).to(device(), dtype()), dim, keepdim, interpolation);
+  }
+  template <std::same_as<SoftmaxOptions> O = SoftmaxOptions>
+  Tensor softmax(Int dim, O options) const {
+    return options.dim = dim, softmax(options);
+  }
+  template <std::same_as<SoftmaxOptions> O = SoftmaxOptions>
+  Tensor log_softmax(Int dim, O options) const {
+    return options.dim = dim, log_softmax(options);
+  }
   Tensor max() const;  // of all elements
   Tensor min() const;
   Tensor where(Operand condition, Operand other) const;  // itself where the condition is not 0
@@ -385,6 +469,25 @@ class Tensor : public detail::TensorMethods {
   const Tensor& baddbmm_(const Tensor& a, const Tensor& b, Float beta = 1.0,
                          Float alpha = 1.0) const;
   const Tensor& float_power_(Operand y) const;  // of float64
+  const Tensor& addmv_(const Tensor& a, const Tensor& b, Float beta = 1, Float alpha = 1) const {
+    return written("addmv_", addmv(a, b, beta, alpha));
+  }
+  const Tensor& addbmm_(const Tensor& a, const Tensor& b, Float beta = 1, Float alpha = 1) const {
+    return written("addbmm_", addbmm(a, b, beta, alpha));
+  }
+  const Tensor& addr_(const Tensor& a, const Tensor& b, Float beta = 1, Float alpha = 1) const {
+    return written("addr_", addr(a, b, beta, alpha));
+  }
+  const Tensor& renorm_(Float p, Int dim, Float maxnorm) const {
+    return written("renorm_", renorm(p, dim, maxnorm));
+  }
+  const Tensor& gcd_(const Tensor& y) const { return written("gcd_", gcd(y)); }
+  const Tensor& lcm_(const Tensor& y) const { return written("lcm_", lcm(y)); }
+  const Tensor& nextafter_(const Tensor& y) const { return written("nextafter_", nextafter(y)); }
+  const Tensor& lgamma_() const { return written("lgamma_", lgamma()); }
+  const Tensor& digamma_() const { return written("digamma_", digamma()); }
+  const Tensor& erfinv_() const { return written("erfinv_", erfinv()); }
+  const Tensor& i0_() const { return written("i0_", i0()); }
   // Of a matrix, or of several dimensions of one size. wrap: a matrix of more rows than columns has
   // its diagonal again below each, a row apart.
   const Tensor& fill_diagonal_(Number value, Bool wrap = false) const;
@@ -392,6 +495,9 @@ class Tensor : public detail::TensorMethods {
   // whose name errors have.
   const Tensor& random_(Int low, Int high) const;
   const Tensor& random_(Int high) const;
+  // From 0 to the greatest number of its integers, or, of floats, to the last one up to which they hold
+  // all.
+  const Tensor& random_() const;
   Tensor T() const;   // t(), of a matrix
   Tensor mT() const;  // the last two dimensions swapped
   Tensor adjoint() const { return mT(); }
@@ -415,6 +521,10 @@ class Tensor : public detail::TensorMethods {
   template <std::same_as<Dtype> D>
   Tensor mean(D dtype) const {
     return mean(Ints(), false, dtype);
+  }
+  template <std::same_as<Dtype> D>
+  Tensor prod(D dtype) const {
+    return prod(Ints(), false, dtype);
   }
   // A bool in the place of the correction is PyTorch's `unbiased`: true is 1, false is 0.
   template <std::same_as<bool> B>
@@ -440,6 +550,20 @@ class Tensor : public detail::TensorMethods {
   Tensor swapaxes(Int axis0, Int axis1) const;
   Tensor swapdims(Int dim0, Int dim1) const;
   Tensor ravel() const;
+  Tensor multiply(
+      Operand y) const;  // mul, div, neg, sign, dot, and so on, by PyTorch's other names
+  Tensor divide(Operand y) const;
+  Tensor true_divide(Operand y) const;
+  Tensor negative() const { return neg(); }
+  Tensor sgn() const { return sign(); }
+  Tensor vdot(const Tensor& other) const { return dot(other); }
+  Tensor msort() const;
+  std::tuple<Tensor, Tensor> histogram(const Tensor& bins, const Tensor& weight = {},
+                                       bool density = false) const;
+  results::HistBinEdges histogram(Int bins = 100, Floats range = {}, const Tensor& weight = {},
+                                  bool density = false) const;
+  template <std::same_as<HistogramOptions> O = HistogramOptions>
+  results::HistBinEdges histogram(const O& options) const;
   using TensorMethods::round;
   Tensor round(Int decimals) const;
   std::vector<Tensor> unbind(Int dim = 0) const;
@@ -471,6 +595,14 @@ class Tensor : public detail::TensorMethods {
   detail::TensorArray<N> unbind(Int dim = 0) const;
   Tensor repeat_interleave(Int repeats, std::optional<Int> dim = {}) const;
   Tensor repeat_interleave(const Tensor& repeats, std::optional<Int> dim = {}) const;
+  template <std::same_as<RepeatInterleaveOptions> O = RepeatInterleaveOptions>
+  Tensor repeat_interleave(Int repeats, const O& options) const {
+    return repeat_interleave(repeats, options.dim);
+  }
+  template <std::same_as<RepeatInterleaveOptions> O = RepeatInterleaveOptions>
+  Tensor repeat_interleave(const Tensor& repeats, const O& options) const {
+    return repeat_interleave(repeats, options.dim);
+  }
   Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
   Tensor reshape_as(const Tensor& other) const { return reshape(other.sizes()); }
   Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }
@@ -488,6 +620,14 @@ class Tensor : public detail::TensorMethods {
                  bool equal_nan = false) const;
   bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
                 bool equal_nan = false) const;
+  template <std::same_as<IscloseOptions> O = IscloseOptions>
+  Tensor isclose(const Tensor& other, const O& options) const {
+    return isclose(other, options.rtol, options.atol, options.equal_nan);
+  }
+  template <std::same_as<IscloseOptions> O = IscloseOptions>
+  bool allclose(const Tensor& other, const O& options) const {
+    return allclose(other, options.rtol, options.atol, options.equal_nan);
+  }
   const Tensor& zero_() const;
   const Tensor& fill_(Number value) const;         // floats are truncated for integers
   const Tensor& fill_(const Tensor& value) const;  // of one without dimensions; differentiable
@@ -506,6 +646,16 @@ class Tensor : public detail::TensorMethods {
                            Bool accumulate = false) const;
   const Tensor& index_put_(const std::vector<Index>& indices, Number value,
                            Bool accumulate = false) const;
+  template <typename V, std::same_as<IndexPutOptions> O = IndexPutOptions>
+  const Tensor& index_put_(std::initializer_list<Index> indices, const V& values,
+                           const O& options) const {
+    return index_put_(indices, values, options.accumulate);
+  }
+  template <typename V, std::same_as<IndexPutOptions> O = IndexPutOptions>
+  const Tensor& index_put_(const std::vector<Index>& indices, const V& values,
+                           const O& options) const {
+    return index_put_(indices, values, options.accumulate);
+  }
   // x[{...}], by libtorch's name; of a list of tensors the op, where None is a whole dimension.
   Tensor index(std::initializer_list<Index> indices) const;
   Tensor index(const std::vector<Index>& indices) const;
@@ -537,6 +687,14 @@ class Tensor : public detail::TensorMethods {
     }
     check(detail::api.tensor->write(t.held_, values, n * size_t(dtype.itemsize())));
     return device.is_cpu() ? t : t.to(device);
+  }
+  // What an op without an in-place form made of this, where this can hold it.
+  const Tensor& written(const char* op, const Tensor& result) const {
+    if (result.dtype().is_float() && !dtype().is_float()) {
+      fail(detail::joined({op, ": x is ", dtype().name(), ", which cannot hold the result, ",
+                           result.dtype().name()}));
+    }
+    return copy_(result);
   }
   std::pair<Tensor, Tensor> row_parts() const {
     tn_tensor *indices = nullptr, *values = nullptr;

@@ -24,6 +24,7 @@
 #include "tenon/tensorboard/event_file.hpp"
 #include "tenon/tensorboard/histogram.hpp"
 #include "tenon/tensorboard/hparams.hpp"
+#include "tenon/tensorboard/model_graph.hpp"
 #include "tenon/tensorboard/picture.hpp"
 #include "tenon/tensorboard/pr_curve.hpp"
 
@@ -96,6 +97,15 @@ class SummaryWriter {
                     int64_t step = 0, const PrCurveOptions& options = {}) {
     expect_ready("add_pr_curve", tag);
     file_.add(tag, detail::pr_curve_summary(tag, labels, predictions, options), step);
+  }
+  // The calls of one forward in evaluation of a model on these inputs, in folders of its layers, with its
+  // parameters. Shown is what backward would walk: nothing of frozen parameters and of indices alone.
+  // The model, its buffers, its mode and the inputs are afterwards what they were.
+  template <typename... Inputs>
+  void add_graph(const Object& model, const Inputs&... inputs) {
+    expect_open("add_graph");
+    if (!model) fail("add_graph: the model is None");
+    file_.add_graph(detail::ModelGraph(model).of({Tensor(inputs)...}));
   }
   // Shown as Markdown. Its tag has "/text_summary" at its end, as PyTorch's.
   void add_text(std::string_view tag, std::string_view text, int64_t step = 0) {

@@ -28,6 +28,10 @@ struct None {
   operator std::optional<T>() const noexcept {
     return std::nullopt;
   }
+  template <typename T>
+  operator List<T>() const noexcept {
+    return {};
+  }
 };
 inline constexpr None none{};
 

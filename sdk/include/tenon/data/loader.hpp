@@ -35,21 +35,23 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace data {
 
+// In the order of PyTorch's DataLoader, whose collate_fn is the loader's third argument; what
+// PyTorch does not have is at the end.
 struct LoaderOptions {
   int64_t batch_size = 1;
   bool shuffle = false;
-  bool drop_last = false;             // leave out a last batch that is not full
-  std::optional<uint64_t> seed = {};  // of the order; absent: the seed of tenon's random numbers
-  int64_t num_workers = 0;            // threads that make batches; 0: the caller does
-  int64_t prefetch_factor = 2;        // batches made ahead, for each worker
-  bool persistent_workers = false;    // the threads stay from one pass to the next
-  SamplerPtr sampler = {};            // the order, in the place of `shuffle`
+  SamplerPtr sampler = {};  // the order, in the place of `shuffle`
   // The batches of each pass, in the place of batch_size, shuffle, sampler and drop_last.
   BatchSamplerPtr batch_sampler = {};
-  std::optional<Device> device = {};  // batches are brought there, by the workers
+  int64_t num_workers = 0;  // threads that make batches; 0: the caller does
   // Batches lie in memory of the host that copies to this device reach by themselves, so that
   // `.to(device, {.non_blocking = true})` is not waited for.
   std::optional<Device> pin_memory = {};
+  bool drop_last = false;             // leave out a last batch that is not full
+  int64_t prefetch_factor = 2;        // batches made ahead, for each worker
+  bool persistent_workers = false;    // the threads stay from one pass to the next
+  std::optional<uint64_t> seed = {};  // of the order; absent: the seed of tenon's random numbers
+  std::optional<Device> device = {};  // batches are brought there, by the workers
 };
 
 namespace detail {

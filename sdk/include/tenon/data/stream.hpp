@@ -35,19 +35,20 @@ namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace data {
 
+// In the order of LoaderOptions, where shuffle_buffer stands in the place of shuffle.
 struct StreamOptions {
   int64_t batch_size = 1;
-  bool drop_last = false;  // leave out a last batch that is not full
   // Items that are held; each that comes takes the place of one that is drawn from them. 0: the items
   // stay in the order of the stream.
   int64_t shuffle_buffer = 0;
-  std::optional<uint64_t> seed =
-      {};                       // of what is drawn; absent: the seed of tenon's random numbers
-  int64_t num_workers = 0;      // threads that make batches; 0: the caller does
-  int64_t prefetch_factor = 2;  // batches made ahead, for each worker
-  int64_t rank = 0, ranks = 1;  // every ranks-th item from the rank-th on is this one's
-  std::optional<Device> device = {};      // batches are brought there, by the workers
+  int64_t num_workers = 0;                // threads that make batches; 0: the caller does
   std::optional<Device> pin_memory = {};  // as of a DataLoader
+  bool drop_last = false;                 // leave out a last batch that is not full
+  int64_t prefetch_factor = 2;            // batches made ahead, for each worker
+  // Of what is drawn; absent: the seed of tenon's random numbers.
+  std::optional<uint64_t> seed = {};
+  std::optional<Device> device = {};  // batches are brought there, by the workers
+  int64_t rank = 0, ranks = 1;        // every ranks-th item from the rank-th on is this one's
 };
 
 // A stream of functions: open(epoch) gives what gives the items, and get makes a sample of each.

@@ -265,6 +265,17 @@ inline std::vector<Tensor> unpack_sequence(const PackedSequence& p) {
   return unpad_sequence(padded, lengths, true);
 }
 
+// Where PyTorch has them.
+namespace rnn {
+using utils::pack_padded_sequence;
+using utils::pack_sequence;
+using utils::PackedSequence;
+using utils::pad_packed_sequence;
+using utils::pad_sequence;
+using utils::unpack_sequence;
+using utils::unpad_sequence;
+}  // namespace rnn
+
 }  // namespace utils
 
 // An RNN or a GRU as a function: the output, and the last state of each layer and direction. Of a

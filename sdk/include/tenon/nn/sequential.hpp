@@ -74,6 +74,11 @@ class ModulesInARow : public Object {
     for (const Object& module : modules) append(module);
     return self();
   }
+  // Those of another container, which keeps them: model.extend(nn::Sequential(..)). A template, so that
+  // braces are a list.
+  template <typename Other>
+  requires std::is_base_of_v<ModulesInARow<Other>, Other> List extend(const Other& modules)
+  const { return extend(modules.children()); }
   // Before the one at `place`, or at the end where that is size(); a negative place counts from the
   // end. Those behind it are numbered anew. An Error where one of them has a name of its own.
   template <typename M>

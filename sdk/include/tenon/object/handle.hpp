@@ -297,6 +297,12 @@ class Object {
   Tensor operator()(const Args&... args) const {
     return invoke<Tensor>("forward", args...);
   }
+  // With a list in braces at the end, which a template cannot take: the output size of layers such as
+  // ConvTranspose2d and MaxUnpool2d.
+  Tensor operator()(const Tensor& x, Ints list) const { return invoke<Tensor>("forward", x, list); }
+  Tensor operator()(const Tensor& x, const Tensor& y, Ints list) const {
+    return invoke<Tensor>("forward", x, y, list);
+  }
   template <typename... Args>
   Tensor forward(const Args&... args) const {
     return (*this)(args...);

@@ -40,6 +40,22 @@ tn_status* call_method(void* self, tn_object* object, const tn_value* args, uint
   });
 }
 
+// Of a method whose one result is a list.
+template <typename F>
+tn_status* call_method_of_list(void* self, tn_object* object, const tn_value* args, uint32_t n_args,
+                               tn_value* results, uint32_t) {
+  return to_status([&] {
+    using Args = ArgsOf<F>;
+    if constexpr (kTakesSelf<Args>) {
+      Object handle = Object::borrow(object);
+      give(results[0],
+           apply_values<typename Tail<Args>::type>(Held<F>::get(self), args, n_args, handle));
+    } else {
+      give(results[0], apply_values<Args>(Held<F>::get(self), args, n_args));
+    }
+  });
+}
+
 // Objects of one factory have the same methods: a function and a schema are compared once.
 template <typename F>
 void check_method(tn_object* object, const char* schema) {
@@ -61,9 +77,13 @@ template <typename F>
 const Object& Object::method(const char* schema, F f) const {
   tn_object* const object = checked();
   detail::check_method<F>(object, schema);
+  tn_method_fn call = detail::call_method<F>;
+  if constexpr (detail::kGivesTensors<detail::ResultOf<F>>) {
+    if (schema && detail::gives_one_list(schema)) call = detail::call_method_of_list<F>;
+  }
   void* self = detail::Held<F>::make(std::move(f));
-  if (tn_status* status = detail::api.object->add_method(object, schema, detail::call_method<F>,
-                                                         self, detail::Held<F>::destroy)) {
+  if (tn_status* status =
+          detail::api.object->add_method(object, schema, call, self, detail::Held<F>::destroy)) {
     detail::Held<F>::destroy(self);
     detail::raise(status);
   }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,8 +23,23 @@ class NamedTensors : public std::vector<std::pair<std::string, Tensor>> {
   using Entries::Entries;
   NamedTensors() = default;
   NamedTensors(Entries entries) : Entries(std::move(entries)) {}  // NOLINT: a list is one
+  // A std::map, or std::unordered_map, in its own order.
+  template <typename M>
+  requires std::is_convertible_v<typename M::key_type, std::string> &&
+      std::is_convertible_v<typename M::mapped_type, Tensor>
+      NamedTensors(const M& map) : Entries(map.begin(), map.end()) {}
   bool contains(std::string_view name) const {
     return std::any_of(begin(), end(), [&](const auto& entry) { return entry.first == name; });
+  }
+  size_t count(std::string_view name) const {
+    return size_t(std::count_if(begin(), end(), [&](const auto& e) { return e.first == name; }));
+  }
+  // Where the name is, as a std::map gives it: the pair of name and tensor, or end().
+  iterator find(std::string_view name) {
+    return std::find_if(begin(), end(), [&](const auto& entry) { return entry.first == name; });
+  }
+  const_iterator find(std::string_view name) const {
+    return std::find_if(begin(), end(), [&](const auto& entry) { return entry.first == name; });
   }
   std::vector<std::string> keys() const {
     std::vector<std::string> names;
@@ -65,6 +81,10 @@ class NamedTensors : public std::vector<std::pair<std::string, Tensor>> {
   }
   Tensor operator[](std::string_view name) && { return (*this)[place_of(name)].second; }
   const Tensor& operator[](std::string_view name) const& { return (*this)[place_of(name)].second; }
+  using Entries::at;
+  Tensor& at(std::string_view name) & { return (*this)[place_of(name)].second; }
+  Tensor at(std::string_view name) && { return (*this)[place_of(name)].second; }
+  const Tensor& at(std::string_view name) const& { return (*this)[place_of(name)].second; }
 
  private:
   size_t place_of(std::string_view name, const char* hint = "") const {

@@ -1,10 +1,12 @@
-// PyTorch's other names of ops: multiply for mul, moveaxis for movedim. Each is a call of the op that
+// PyTorch's other names of ops: multiply for mul, moveaxis for movedim; and tensors one behind the
+// other where PyTorch takes them without a list. Each is a call of the op that
 // it is another name of, whose header says the rest, and whose name errors have. (rsub is sub with its
 // operands in each other's place.)
 #pragma once
 
 #include "tenon/ops/by_hand.hpp"
 #include "tenon/ops/loss.hpp"
+#include "tenon/ops/norm.hpp"
 
 // clang-format off
 namespace tenon {
@@ -56,11 +58,19 @@ inline Tensor Tensor::swapaxes(Int axis0, Int axis1) const { return transpose(ax
 inline Tensor Tensor::swapdims(Int dim0, Int dim1) const { return transpose(dim0, dim1); }
 inline Tensor Tensor::ravel() const { return flatten(); }
 inline Tensor trapz(const Tensor& y, const Tensor& x = {}, const TrapezoidOptions& options = {}) { return trapezoid(y, x, options); }
+template <detail::Placed<Float> P>
+Tensor trapz(const Tensor& y, const P& dx, Int dim = -1) { return trapezoid(y, dx, dim); }
+inline Tensor constant_pad_nd(const Tensor& x, Ints pad, Number value = 0) { return tenon::pad(x, pad, "constant", value); }
 inline Tensor argwhere(const Tensor& x) { return nonzero(x); }
 inline Tensor msort(const Tensor& x) { return sort(x, 0).values(); }
 inline Tensor concat(const Tensors& xs, Int dim = 0) { return cat(xs, dim); }
 inline Tensor concatenate(const Tensors& xs, Int dim = 0) { return cat(xs, dim); }
 inline Tensor row_stack(const Tensors& xs) { return vstack(xs); }
+
+template <std::same_as<SoftmaxOptions> O = SoftmaxOptions>
+Tensor softmax(const Tensor& x, Int dim, const O& options) { return x.softmax(dim, options); }
+template <std::same_as<SoftmaxOptions> O = SoftmaxOptions>
+Tensor log_softmax(const Tensor& x, Int dim, const O& options) { return x.log_softmax(dim, options); }
 
 // Lengths as lists of numbers.
 inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, Ints input_lengths, Ints target_lengths, const CtcLossOptions& options = {}) {
@@ -76,6 +86,20 @@ inline Tensor vdot(const Tensor& x, const Tensor& y) { return dot(x, y); }
 // Each element of one vector times each of another.
 inline Tensor ger(const Tensor& a, const Tensor& b) { return outer(a, b); }
 inline Tensor chain_matmul(const Tensors& xs) { return multi_dot(xs); }
+
+template <detail::TensorLike... T>
+requires(sizeof...(T) > 0)
+Tensor einsum(TextRef equation, const T&... xs) { return einsum(equation, Tensors{xs...}); }
+template <detail::TensorLike... T>
+requires(sizeof...(T) > 0)
+Tensor block_diag(const T&... xs) { return block_diag(Tensors{xs...}); }
+template <detail::TensorLike... T>
+requires(sizeof...(T) > 0)
+Tensor cartesian_prod(const T&... xs) { return cartesian_prod(Tensors{xs...}); }
+// `auto [a, b] = broadcast_tensors(x, y);`
+template <detail::TensorLike... T>
+requires(sizeof...(T) > 0)
+detail::TensorArray<sizeof...(T)> broadcast_tensors(const T&... xs) { return unpack<sizeof...(T)>(broadcast_tensors(Tensors{xs...}), "broadcast_tensors"); }
 
 }  // namespace v0
 }  // namespace tenon

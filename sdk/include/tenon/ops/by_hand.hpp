@@ -17,6 +17,7 @@
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/elementwise.hpp"
 #include "tenon/ops/index.hpp"
+#include "tenon/ops/loss.hpp"
 #include "tenon/ops/matmul.hpp"
 #include "tenon/ops/methods.hpp"
 #include "tenon/ops/random.hpp"
@@ -39,9 +40,34 @@ template <std::same_as<ArangeOptions> O = ArangeOptions>
 Tensor arange(Number end, const O& options) { return arange(0, end, options); }
 template <std::same_as<Dtype> D>
 Tensor arange(Number start, Number end, D dtype, Device device = {}) { return arange(start, end, 1, dtype, device); }
+// With the options of another tensor: arange(10, x.options()), eye(3, x.options()).
+template <std::same_as<TensorOptions> O>
+Tensor arange(Number start, Number end, Number step, const O& options) { return arange(start, end, ArangeOptions{.step = step, .dtype = options.dtype, .device = options.device, .requires_grad = options.requires_grad}); }
+template <std::same_as<TensorOptions> O>
+Tensor arange(Number start, Number end, const O& options) { return arange(start, end, 1, options); }
+template <std::same_as<TensorOptions> O>
+Tensor arange(Number end, const O& options) { return arange(0, end, 1, options); }
+template <std::same_as<TensorOptions> O>
+Tensor eye(Int n, std::optional<Int> m, const O& options) { return eye(n, EyeOptions{.m = m, .dtype = options.dtype, .device = options.device, .requires_grad = options.requires_grad}); }
+template <std::same_as<TensorOptions> O>
+Tensor eye(Int n, const O& options) { return eye(n, std::nullopt, options); }
 // The identity [n, n].
 template <std::same_as<Dtype> D>
 Tensor eye(Int n, D dtype, Device device = {}) { return eye(n, n, dtype, device); }
+// Ends that are tensors without dimensions, which are read.
+namespace detail {
+inline Number end_of(const char* op, const Tensor& x) {
+  if (x.dim() != 0) fail(joined({op, ": an end is ", sizes_text(x.sizes()), ", expected a number, or a tensor without dimensions"}));
+  return x.dtype().is_float() ? Number(x.item<double>()) : Number(x.item<int64_t>());
+}
+inline Number end_of(const char*, Number x) { return x; }
+template <typename S, typename E>
+concept AnyTensor = std::same_as<S, Tensor> || std::same_as<E, Tensor>;
+}  // namespace detail
+template <typename S, typename E>
+requires detail::AnyTensor<S, E> Tensor linspace(const S& start, const E& end, Int steps, const LinspaceOptions& options = {}) { return linspace(detail::end_of("linspace", start), detail::end_of("linspace", end), steps, options); }
+template <typename S, typename E>
+requires detail::AnyTensor<S, E> Tensor logspace(const S& start, const E& end, Int steps, const LogspaceOptions& options = {}) { return logspace(detail::end_of("logspace", start), detail::end_of("logspace", end), steps, options); }
 // Normal numbers of this mean and standard deviation; where these are tensors, one for each of their elements.
 inline Tensor normal(double mean, double deviation, Ints sizes, Dtype dtype = {}, Device device = {}) {
   if (!(deviation >= 0)) fail(detail::joined({"normal: std is ", detail::number_text(deviation), ", expected at least 0"}));
@@ -159,6 +185,37 @@ template <std::same_as<bool> B>
 Tensor std(const Tensor& x, B unbiased) { return x.std(unbiased); }
 template <std::same_as<bool> B>
 Tensor std(const Tensor& x, Ints dim, B unbiased, Bool keepdim = false) { return x.std(dim, unbiased, keepdim); }
+template <std::same_as<bool> B>
+results::VarMean var_mean(const Tensor& x, B unbiased) { return var_mean(x, Ints(), double(unbiased)); }
+template <detail::Placed<Ints> P, std::same_as<bool> B>
+results::VarMean var_mean(const Tensor& x, const P& dim, B unbiased, Bool keepdim = false) { return var_mean(x, Ints(dim), double(unbiased), keepdim); }
+template <std::same_as<bool> B>
+results::StdMean std_mean(const Tensor& x, B unbiased) { return std_mean(x, Ints(), double(unbiased)); }
+template <detail::Placed<Ints> P, std::same_as<bool> B>
+results::StdMean std_mean(const Tensor& x, const P& dim, B unbiased, Bool keepdim = false) { return std_mean(x, Ints(dim), double(unbiased), keepdim); }
+template <std::same_as<Dtype> D>
+Tensor prod(const Tensor& x, D dtype) { return x.prod(dtype); }
+template <std::same_as<std::initializer_list<double>> L = std::initializer_list<double>>
+Tensor quantile(const Tensor& x, L q, std::optional<Int> dim = {}, Bool keepdim = false, TextRef interpolation = "linear") { return x.quantile(q, dim, keepdim, interpolation); }
+template <std::same_as<std::initializer_list<double>> L = std::initializer_list<double>>
+Tensor nanquantile(const Tensor& x, L q, std::optional<Int> dim = {}, Bool keepdim = false, TextRef interpolation = "linear") { return x.nanquantile(q, dim, keepdim, interpolation); }
+// Elements dx apart.
+template <detail::Placed<Float> P>
+Tensor trapezoid(const Tensor& y, const P& dx, Int dim = -1) { return trapezoid(y, Tensor(), Float(dx), dim); }
+template <detail::Placed<Float> P>
+Tensor cumulative_trapezoid(const Tensor& y, const P& dx, Int dim = -1) { return cumulative_trapezoid(y, Tensor(), Float(dx), dim); }
+inline std::vector<Tensor> atleast_1d(std::vector<Tensor> xs) {
+  for (Tensor& x : xs) x = atleast_1d(x);
+  return xs;
+}
+inline std::vector<Tensor> atleast_2d(std::vector<Tensor> xs) {
+  for (Tensor& x : xs) x = atleast_2d(x);
+  return xs;
+}
+inline std::vector<Tensor> atleast_3d(std::vector<Tensor> xs) {
+  for (Tensor& x : xs) x = atleast_3d(x);
+  return xs;
+}
 // The sums of products over the last `dims` dimensions of a with the first ones of b.
 template <std::integral I>
 Tensor tensordot(const Tensor& a, const Tensor& b, I dims) {
@@ -194,14 +251,14 @@ detail::TensorArray<N> unpack(std::vector<Tensor> list, const char* what = "unpa
   for (size_t i = 0; i < N; ++i) tensors[i] = std::move(list[i]);
   return tensors;
 }
-// `auto [a, b] = chunk<2>(x, -1);`: N equal pieces. An Error when `dim` cannot be split so.
+// `auto [a, b] = chunk<2>(x, -1);`: the pieces of chunk(x, N, dim), where the last may be shorter. An Error where there are fewer than N.
 template <size_t N>
 detail::TensorArray<N> chunk(const Tensor& x, int64_t dim = 0) {
-  int64_t size = x.size(dim);
-  if (size % int64_t(N) != 0) {
-    fail(detail::joined({"chunk: dimension ", std::to_string(dim), " of size ", std::to_string(size), " is not divisible by ", std::to_string(N)}));
+  std::vector<Tensor> pieces = chunk(x, int64_t(N), dim);
+  if (pieces.size() != N) {
+    fail(detail::joined({"chunk: dimension ", std::to_string(dim), " of size ", std::to_string(x.size(dim)), " gives ", std::to_string(pieces.size()), " chunks, expected ", std::to_string(N)}));
   }
-  return unpack<N>(chunk(x, int64_t(N), dim), "chunk");
+  return unpack<N>(std::move(pieces), "chunk");
 }
 // Pieces of these lengths: split_with_sizes.
 inline std::vector<Tensor> split(const Tensor& x, std::initializer_list<int64_t> lengths, int64_t dim = 0) { return split_with_sizes(x, lengths, dim); }
@@ -390,6 +447,40 @@ inline const Tensor& Tensor::fill_diagonal_(Number value, Bool wrap) const {
 }
 inline const Tensor& Tensor::random_(Int low, Int high) const { return copy_(randint(low, high, sizes(), dtype(), device())); }
 inline const Tensor& Tensor::random_(Int high) const { return random_(0, high); }
+inline const Tensor& Tensor::random_() const {
+  const Dtype d = dtype();
+  if (d == bool_) return random_(0, 2);
+  const int64_t greatest = d == float64 ? int64_t{1} << 53 : d == float32 ? 1 << 24 : d == float16 ? 1 << 11 : d == bfloat16 ? 1 << 8 : dtype_table::int_range(d.value).greatest;
+  return random_(0, greatest == INT64_MAX ? greatest : greatest + 1);
+}
+inline bool Tensor::is_contiguous(TextRef memory_format) const {
+  const std::string_view name = memory_format.c_str();
+  if (name == "contiguous" || name == "preserve_format") return is_contiguous();
+  if (name != "channels_last") fail(detail::joined({"is_contiguous: memory_format is '", name, "', expected 'contiguous' or 'channels_last'"}));
+  if (dim() != 4 && dim() != 5) return false;
+  return movedim(1, -1).is_contiguous();
+}
+inline Tensor Tensor::clone(TextRef memory_format) const {
+  if (std::string_view(memory_format.c_str()) == "preserve_format") return clone();
+  Tensor laid = contiguous(memory_format);
+  return laid.is_same(*this) ? clone() : laid;
+}
+inline Tensor narrow(const Tensor& x, Int dim, const Tensor& start, Int length) {
+  if (start.dim() != 0 || start.dtype().is_float() || start.dtype() == bool_) fail(detail::joined({"narrow: start is ", detail::sizes_text(start.sizes()), " ", start.dtype().name(), ", expected an integer without dimensions"}));
+  return narrow(x, dim, start.item<int64_t>(), length);
+}
+inline Tensor Tensor::narrow(Int dim, const Tensor& start, Int length) const { return tenon::narrow(*this, dim, start, length); }
+inline Tensor bernoulli(const Tensor& x, Float p) { return bernoulli_(empty_like(x), p); }
+inline Tensor Tensor::bernoulli(Float p) const { return tenon::bernoulli(*this, p); }
+inline const Tensor& Tensor::bernoulli_(const Tensor& p) const { return copy_(tenon::bernoulli(p.expand(sizes()))); }
+inline Tensor Tensor::multiply(Operand y) const { return mul(y); }
+inline Tensor Tensor::divide(Operand y) const { return div(y); }
+inline Tensor Tensor::true_divide(Operand y) const { return div(y); }
+inline Tensor Tensor::msort() const { return sort(0).values(); }
+inline results::HistBinEdges Tensor::histogram(Int bins, Floats range, const Tensor& weight, bool density) const { return tenon::histogram(*this, bins, range, weight, density); }
+template <std::same_as<HistogramOptions> O>
+results::HistBinEdges Tensor::histogram(const O& options) const { return tenon::histogram(*this, options); }
+inline std::tuple<Tensor, Tensor> Tensor::histogram(const Tensor& bins, const Tensor& weight, bool density) const { return tenon::histogram(*this, bins, weight, density); }
 inline Tensor Tensor::T() const { return t(); }
 inline Tensor Tensor::mT() const { return transpose(-2, -1); }
 inline Tensor Tensor::new_empty(Ints sizes, Dtype dtype) const { return empty(sizes, dtype ? dtype : this->dtype(), device()); }
@@ -407,6 +498,11 @@ inline const Tensor& Tensor::fill_(const Tensor& value) const {
 inline Tensor Tensor::isclose(const Tensor& other, double rtol, double atol, bool equal_nan) const { return tenon::isclose(*this, other, rtol, atol, equal_nan); }
 inline Tensor Tensor::repeat_interleave(Int repeats, std::optional<Int> dim) const { return tenon::repeat_interleave(*this, repeats, dim); }
 inline Tensor Tensor::repeat_interleave(const Tensor& repeats, std::optional<Int> dim) const { return tenon::repeat_interleave(*this, repeats, dim); }
+// With one number as the variance of all.
+template <detail::NumberFor<double> N>
+Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, N var, const GaussianNllLossOptions& options = {}) { return gaussian_nll_loss(input, target, full_like(input, var), options); }
+template <detail::NumberFor<double> N, typename... More>
+requires(sizeof...(More) > 0) Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, N var, const More&... more) { return gaussian_nll_loss(input, target, full_like(input, var), more...); }
 // Elementwise, as PyTorch's max and min of two tensors.
 inline Tensor max(const Tensor& x, const Tensor& y) { return maximum(x, y); }
 inline Tensor min(const Tensor& x, const Tensor& y) { return minimum(x, y); }

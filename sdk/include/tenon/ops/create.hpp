@@ -17,26 +17,21 @@ inline namespace TENON_HIDDEN v0 {
 
 // A tensor of one value. dtype None: as the value; device None: the CPU.
 inline Tensor full(Ints sizes, Number value, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"full">, {sizes, value, dtype, device}); }
-struct FullOptions {
-  [[no_unique_address]] detail::ByName by_name = detail::ByName();
-  Dtype dtype = {};
-  Device device = {};
-  bool requires_grad = false;
-};
+using FullOptions = TensorOptions;
 template <std::same_as<FullOptions> O = FullOptions>
 inline Tensor full(Ints sizes, Number value, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"full">, {sizes, value, options.dtype, options.device}), options.requires_grad); }
 // A tensor of zeros. dtype None: float32; device None: the CPU.
 inline Tensor zeros(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"zeros">, {sizes, dtype, device}); }
 template <detail::WholeNumber... N>
 requires(sizeof...(N) > 1) Tensor zeros(N... sizes) { return zeros(Ints(sizes...)); }
-using ZerosOptions = FullOptions;
+using ZerosOptions = TensorOptions;
 template <std::same_as<ZerosOptions> O = ZerosOptions>
 inline Tensor zeros(Ints sizes, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"zeros">, {sizes, options.dtype, options.device}), options.requires_grad); }
 // A tensor of ones. dtype None: float32; device None: the CPU.
 inline Tensor ones(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"ones">, {sizes, dtype, device}); }
 template <detail::WholeNumber... N>
 requires(sizeof...(N) > 1) Tensor ones(N... sizes) { return ones(Ints(sizes...)); }
-using OnesOptions = FullOptions;
+using OnesOptions = TensorOptions;
 template <std::same_as<OnesOptions> O = OnesOptions>
 inline Tensor ones(Ints sizes, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"ones">, {sizes, options.dtype, options.device}), options.requires_grad); }
 // start, start + step, .. before end. dtype None: int64 where all are ints, else float32; device
@@ -53,7 +48,7 @@ template <std::same_as<ArangeOptions> O = ArangeOptions>
 inline Tensor arange(Number start, Number end, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"arange">, {start, end, options.step, options.dtype, options.device}), options.requires_grad); }
 // steps values from start to end, both included. dtype None: float32; device None: the CPU.
 inline Tensor linspace(Number start, Number end, Int steps, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"linspace">, {start, end, steps, dtype, device}); }
-using LinspaceOptions = FullOptions;
+using LinspaceOptions = TensorOptions;
 template <std::same_as<LinspaceOptions> O = LinspaceOptions>
 inline Tensor linspace(Number start, Number end, Int steps, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"linspace">, {start, end, steps, options.dtype, options.device}), options.requires_grad); }
 // base to the powers linspace(start, end, steps), computed in float64. dtype None: float32; device
@@ -94,7 +89,8 @@ inline Tensor triu_indices(Int row, Int col, Int offset = 0, Device device = {})
 using TriuIndicesOptions = TrilIndicesOptions;
 template <std::same_as<TriuIndicesOptions> O = TriuIndicesOptions>
 inline Tensor triu_indices(Int row, Int col, const O& options) { return detail::call<Tensor>(detail::op<"triu_indices">, {row, col, options.offset, options.device}); }
-// A tensor that is not initialized, of the sizes and device of x, and of its dtype unless said.
+// A tensor that is not initialized, of the sizes and device of x, and of its dtype unless said. Its
+// dimensions lie in the order of x's; so do those of the other ops whose names end in _like.
 inline Tensor empty_like(const Tensor& x, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"empty_like">, {x, dtype}); }
 struct EmptyLikeOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();

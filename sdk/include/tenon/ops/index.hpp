@@ -57,6 +57,14 @@ inline Tensor masked_select(const Tensor& x, const Tensor& mask) { return detail
 // Indices of the elements that are not zero, int64 [count, x.dim()], in row-major order. Waits for
 // the device.
 inline Tensor nonzero(const Tensor& x) { return detail::call<Tensor>(detail::op<"nonzero">, {x}); }
+// The first size rows of nonzero(x), and rows of fill_value where it has fewer. Waits for nothing.
+inline Tensor nonzero_static(const Tensor& x, Int size, Int fill_value = -1) { return detail::call<Tensor>(detail::op<"nonzero_static">, {x, size, fill_value}); }
+struct NonzeroStaticOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Int fill_value = -1;
+};
+template <std::same_as<NonzeroStaticOptions> O = NonzeroStaticOptions>
+inline Tensor nonzero_static(const Tensor& x, Int size, const O& options) { return detail::call<Tensor>(detail::op<"nonzero_static">, {x, size, options.fill_value}); }
 // Rows of weight [n, d] at index [..]: [.., d]. The row padding_idx, from the end where negative,
 // gets no gradient. sparse: the gradient of weight, a leaf, is row-sparse: the rows that were read,
 // and their indices.
@@ -166,6 +174,26 @@ inline Tensor index_fill_(const Tensor& x, Int dim, Operand index, Operand value
 inline Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source) { return detail::call<Tensor>(detail::op<"masked_scatter">, {x, mask, source}); }
 // masked_scatter(x, mask, source), written to x.
 inline Tensor masked_scatter_(const Tensor& x, const Tensor& mask, const Tensor& source) { return detail::call<Tensor>(detail::op<"masked_scatter_">, {x, mask, source}); }
+// The rows of x [n, ..] reduced by neighbours, [segments, ..]: as many a segment as lengths
+// [segments] has, or those from offsets[i] to offsets[i + 1] [segments + 1]. reduce: sum, prod,
+// mean, max or min. initial: what a segment begins with, and what an empty one is; None: 0, 1, NaN,
+// -inf or inf. unsafe: lengths are not looked at, for which the call waits for the device, and rows
+// outside of all segments are left out.
+struct SegmentReduceOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  Tensor lengths = {};
+  Tensor offsets = {};
+  Int axis = 0;
+  bool unsafe = false;
+  std::optional<Float> initial = {};
+};
+inline Tensor segment_reduce(const Tensor& x, TextRef reduce, const Tensor& lengths = {}, const Tensor& offsets = {}, const SegmentReduceOptions& options = {}) { return detail::call<Tensor>(detail::op<"segment_reduce">, {x, reduce, detail::one_of("segment_reduce", "lengths", lengths, options.lengths), detail::one_of("segment_reduce", "offsets", offsets, options.offsets), options.axis, options.unsafe, options.initial}); }
+template <detail::Placed<Int> P>
+Tensor segment_reduce(const Tensor& x, TextRef reduce, const Tensor& lengths, const Tensor& offsets, const P& axis, Bool unsafe = false, std::optional<Float> initial = {}) { return detail::call<Tensor>(detail::op<"segment_reduce">, {x, reduce, lengths, offsets, Int(axis), unsafe, initial}); }
+template <std::same_as<SegmentReduceOptions> O = SegmentReduceOptions>
+inline Tensor segment_reduce(const Tensor& x, TextRef reduce, const Tensor& lengths, const O& options) { return detail::call<Tensor>(detail::op<"segment_reduce">, {x, reduce, detail::one_of("segment_reduce", "lengths", lengths, options.lengths), options.offsets, options.axis, options.unsafe, options.initial}); }
+template <std::same_as<SegmentReduceOptions> O = SegmentReduceOptions>
+inline Tensor segment_reduce(const Tensor& x, TextRef reduce, const O& options) { return detail::call<Tensor>(detail::op<"segment_reduce">, {x, reduce, options.lengths, options.offsets, options.axis, options.unsafe, options.initial}); }
 // A copy of x in which the elements of src that index sends to a place along dim are reduced there,
 // with that of x if include_self. reduce: sum, prod, mean, amax or amin.
 inline Tensor scatter_reduce(const Tensor& x, Int dim, const Tensor& index, const Tensor& src, TextRef reduce, Bool include_self = true) { return detail::call<Tensor>(detail::op<"scatter_reduce">, {x, dim, index, src, reduce, include_self}); }

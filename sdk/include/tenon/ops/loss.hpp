@@ -14,19 +14,22 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 
-// (input - target)^2. reduction: "mean", "sum" or "none".
-inline Tensor mse_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"mse_loss">, {input, target, reduction}); }
+// (input - target)^2, times weight of the sizes of input. reduction: "mean", which is over the
+// weights, "sum" or "none".
+inline Tensor mse_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean", const Tensor& weight = {}) { return detail::call<Tensor>(detail::op<"mse_loss">, {input, target, reduction, weight}); }
 struct MseLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string reduction = "mean";
+  Tensor weight = {};
 };
 template <std::same_as<MseLossOptions> O = MseLossOptions>
-inline Tensor mse_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"mse_loss">, {input, target, options.reduction}); }
-// |input - target|. reduction: "mean", "sum" or "none".
-inline Tensor l1_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"l1_loss">, {input, target, reduction}); }
+inline Tensor mse_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"mse_loss">, {input, target, options.reduction, options.weight}); }
+// |input - target|, times weight of the sizes of input. reduction: "mean", which is over the
+// weights, "sum" or "none".
+inline Tensor l1_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean", const Tensor& weight = {}) { return detail::call<Tensor>(detail::op<"l1_loss">, {input, target, reduction, weight}); }
 using L1LossOptions = MseLossOptions;
 template <std::same_as<L1LossOptions> O = L1LossOptions>
-inline Tensor l1_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"l1_loss">, {input, target, options.reduction}); }
+inline Tensor l1_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"l1_loss">, {input, target, options.reduction, options.weight}); }
 // d * d / (2 * beta) where d = |input - target| is below beta, else d - beta / 2. Girshick,
 // arXiv:1504.08083.
 inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean", Float beta = 1.0) { return detail::call<Tensor>(detail::op<"smooth_l1_loss">, {input, target, reduction, beta}); }
@@ -37,18 +40,23 @@ struct SmoothL1LossOptions {
 };
 template <std::same_as<SmoothL1LossOptions> O = SmoothL1LossOptions>
 inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"smooth_l1_loss">, {input, target, options.reduction, options.beta}); }
-// d * d / 2 where d = |input - target| is below delta, else delta * (d - delta / 2). Huber, 1964.
-inline Tensor huber_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean", Float delta = 1.0) { return detail::call<Tensor>(detail::op<"huber_loss">, {input, target, reduction, delta}); }
+// d * d / 2 where d = |input - target| is below delta, else delta * (d - delta / 2), times weight
+// of the sizes of input. Huber, 1964.
 struct HuberLossOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   std::string reduction = "mean";
   Float delta = 1.0;
+  Tensor weight = {};
 };
-template <std::same_as<HuberLossOptions> O = HuberLossOptions>
-inline Tensor huber_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"huber_loss">, {input, target, options.reduction, options.delta}); }
+inline Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"huber_loss">, {input, target, options.reduction, options.delta, options.weight}); }
+template <detail::Placed<TextRef> P>
+Tensor huber_loss(const Tensor& input, const Tensor& target, const P& reduction, Float delta = 1.0, const Tensor& weight = {}) { return detail::call<Tensor>(detail::op<"huber_loss">, {input, target, TextRef(reduction), delta, weight}); }
 // log(1 + exp(-target * input)); target is 1 or -1.
 inline Tensor soft_margin_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"soft_margin_loss">, {input, target, reduction}); }
-using SoftMarginLossOptions = MseLossOptions;
+struct SoftMarginLossOptions {
+  [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::string reduction = "mean";
+};
 template <std::same_as<SoftMarginLossOptions> O = SoftMarginLossOptions>
 inline Tensor soft_margin_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"soft_margin_loss">, {input, target, options.reduction}); }
 // -(target * log(input) + (1 - target) * log(1 - input)), times weight; input: probabilities,
@@ -59,6 +67,8 @@ struct BinaryCrossEntropyOptions {
   Tensor weight = {};
   std::string reduction = "mean";
 };
+template <std::same_as<BinaryCrossEntropyOptions> O = BinaryCrossEntropyOptions>
+inline Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight, const O& options) { return detail::call<Tensor>(detail::op<"binary_cross_entropy">, {input, target, detail::one_of("binary_cross_entropy", "weight", weight, options.weight), options.reduction}); }
 template <std::same_as<BinaryCrossEntropyOptions> O = BinaryCrossEntropyOptions>
 inline Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"binary_cross_entropy">, {input, target, options.weight, options.reduction}); }
 // binary_cross_entropy of sigmoid(input), computed in one step; pos_weight scales the part of
@@ -128,6 +138,8 @@ inline Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_wei
 template <detail::Placed<Int> P>
 Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target, const Tensor& linear_bias, const Tensor& weight, const P& ignore_index, TextRef reduction = "mean", Float label_smoothing = 0.0, Int chunk_size = 0) { return detail::call<Tensor>(detail::op<"linear_cross_entropy">, {input, linear_weight, target, linear_bias, weight, Int(ignore_index), reduction, label_smoothing, chunk_size}); }
 template <std::same_as<LinearCrossEntropyOptions> O = LinearCrossEntropyOptions>
+inline Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target, const Tensor& linear_bias, const O& options) { return detail::call<Tensor>(detail::op<"linear_cross_entropy">, {input, linear_weight, target, detail::one_of("linear_cross_entropy", "linear_bias", linear_bias, options.linear_bias), options.weight, options.ignore_index, options.reduction, options.label_smoothing, options.chunk_size}); }
+template <std::same_as<LinearCrossEntropyOptions> O = LinearCrossEntropyOptions>
 inline Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"linear_cross_entropy">, {input, linear_weight, target, options.linear_bias, options.weight, options.ignore_index, options.reduction, options.label_smoothing, options.chunk_size}); }
 // max(|anchor - positive| - |anchor - negative| + margin, 0), of pairwise_distance; swap: with
 // |positive - negative| where that is less. Balntas et al., 2016.
@@ -181,13 +193,15 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const P& p, 
 // The sum over the targets j and all other classes i of max(1 - input[j] + input[i], 0), over the
 // number of classes; target [n, classes] lists classes and ends with -1.
 inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_margin_loss">, {input, target, reduction}); }
-using MultilabelMarginLossOptions = MseLossOptions;
+using MultilabelMarginLossOptions = SoftMarginLossOptions;
 template <std::same_as<MultilabelMarginLossOptions> O = MultilabelMarginLossOptions>
 inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"multilabel_margin_loss">, {input, target, options.reduction}); }
 // The mean over the last dimension of binary_cross_entropy_with_logits, times weight [classes];
 // target is 0 or 1.
 inline Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {}, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_soft_margin_loss">, {input, target, weight, reduction}); }
 using MultilabelSoftMarginLossOptions = BinaryCrossEntropyOptions;
+template <std::same_as<MultilabelSoftMarginLossOptions> O = MultilabelSoftMarginLossOptions>
+inline Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const Tensor& weight, const O& options) { return detail::call<Tensor>(detail::op<"multilabel_soft_margin_loss">, {input, target, detail::one_of("multilabel_soft_margin_loss", "weight", weight, options.weight), options.reduction}); }
 template <std::same_as<MultilabelSoftMarginLossOptions> O = MultilabelSoftMarginLossOptions>
 inline Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"multilabel_soft_margin_loss">, {input, target, options.weight, options.reduction}); }
 // exp(input) - target * input, or input - target * log(input + eps) without log_input; full: with

@@ -357,6 +357,8 @@ inline Tensor TensorMethods::bincount() const { return detail::call<Tensor>(deta
 inline Tensor TensorMethods::bincount(const Tensor& weights, Int minlength) const { return detail::call<Tensor>(detail::op<"bincount">, {self(), weights, minlength}); }
 template <std::same_as<BincountOptions> O>
 inline Tensor TensorMethods::bincount(const O& options) const { return detail::call<Tensor>(detail::op<"bincount">, {self(), options.weights, options.minlength}); }
+template <std::same_as<BincountOptions> O>
+inline Tensor TensorMethods::bincount(const Tensor& weights, const O& options) const { return detail::call<Tensor>(detail::op<"bincount">, {self(), detail::one_of("bincount", "weights", weights, options.weights), options.minlength}); }
 inline Tensor TensorMethods::histc(Int bins, Float min, Float max) const { return detail::call<Tensor>(detail::op<"histc">, {self(), bins, min, max}); }
 template <std::same_as<HistcOptions> O>
 inline Tensor TensorMethods::histc(const O& options) const { return detail::call<Tensor>(detail::op<"histc">, {self(), options.bins, options.min, options.max}); }
@@ -490,6 +492,9 @@ inline Tensor TensorMethods::select_scatter(const Tensor& src, Int dim, Int inde
 inline Tensor TensorMethods::slice_scatter(const Tensor& src, Int dim, Int start, Int end, Int step) const { return detail::call<Tensor>(detail::op<"slice_scatter">, {self(), src, dim, start, end, step}); }
 template <std::same_as<SliceScatterOptions> O>
 inline Tensor TensorMethods::slice_scatter(const Tensor& src, const O& options) const { return detail::call<Tensor>(detail::op<"slice_scatter">, {self(), src, options.dim, options.start, options.end, options.step}); }
+inline Tensor TensorMethods::as_strided_scatter(const Tensor& src, Ints sizes, Ints strides, Int offset) const { return detail::call<Tensor>(detail::op<"as_strided_scatter">, {self(), src, sizes, strides, offset}); }
+template <std::same_as<AsStridedOptions> O>
+inline Tensor TensorMethods::as_strided_scatter(const Tensor& src, Ints sizes, Ints strides, const O& options) const { return detail::call<Tensor>(detail::op<"as_strided_scatter">, {self(), src, sizes, strides, options.offset}); }
 inline Tensor TensorMethods::gather(Int dim, const Tensor& index) const { return detail::call<Tensor>(detail::op<"gather">, {self(), dim, index}); }
 inline Tensor TensorMethods::scatter(Int dim, const Tensor& index, const Tensor& src, Bool add) const { return detail::call<Tensor>(detail::op<"scatter">, {self(), dim, index, src, add}); }
 template <std::same_as<ScatterOptions> O>
@@ -506,6 +511,9 @@ template <std::same_as<IndexPutOptions> O>
 inline Tensor TensorMethods::index_put(const Tensors& indices, const Tensor& values, const O& options) const { return detail::call<Tensor>(detail::op<"index_put">, {self(), indices, values, options.accumulate}); }
 inline Tensor TensorMethods::masked_select(const Tensor& mask) const { return detail::call<Tensor>(detail::op<"masked_select">, {self(), mask}); }
 inline Tensor TensorMethods::nonzero() const { return detail::call<Tensor>(detail::op<"nonzero">, {self()}); }
+inline Tensor TensorMethods::nonzero_static(Int size, Int fill_value) const { return detail::call<Tensor>(detail::op<"nonzero_static">, {self(), size, fill_value}); }
+template <std::same_as<NonzeroStaticOptions> O>
+inline Tensor TensorMethods::nonzero_static(Int size, const O& options) const { return detail::call<Tensor>(detail::op<"nonzero_static">, {self(), size, options.fill_value}); }
 inline Tensor TensorMethods::index_add(Int dim, const Tensor& index, const Tensor& source) const { return detail::call<Tensor>(detail::op<"index_add">, {self(), dim, index, source}); }
 inline Tensor TensorMethods::index_add(Int dim, const Tensor& index, const Tensor& source, Number alpha) const { return detail::call<Tensor>(detail::op<"index_add">, {self(), dim, index, source, alpha}); }
 template <std::same_as<IndexAddOptions> O>

@@ -43,6 +43,8 @@ struct RmsNormOptions {
   Float eps = 1e-06;
 };
 template <std::same_as<RmsNormOptions> O = RmsNormOptions>
+inline Tensor rms_norm(const Tensor& x, const Tensor& weight, const O& options) { return detail::call<Tensor>(detail::op<"rms_norm">, {x, detail::one_of("rms_norm", "weight", weight, options.weight), options.eps}); }
+template <std::same_as<RmsNormOptions> O = RmsNormOptions>
 inline Tensor rms_norm(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"rms_norm">, {x, options.weight, options.eps}); }
 // (x - mean) / sqrt(var + eps) over the last dimensions, which are normalized_shape, times weight,
 // plus bias. Ba, Kiros & Hinton, arXiv:1607.06450.
@@ -54,11 +56,19 @@ struct LayerNormOptions {
   Float eps = 1e-05;
 };
 template <std::same_as<LayerNormOptions> O = LayerNormOptions>
+inline Tensor layer_norm(const Tensor& x, Ints normalized_shape, const Tensor& weight, const O& options) { return detail::call<Tensor>(detail::op<"layer_norm">, {x, normalized_shape, detail::one_of("layer_norm", "weight", weight, options.weight), options.bias, options.eps}); }
+template <std::same_as<LayerNormOptions> O = LayerNormOptions>
+inline Tensor layer_norm(const Tensor& x, Ints normalized_shape, const Tensor& weight, const Tensor& bias, const O& options) { return detail::call<Tensor>(detail::op<"layer_norm">, {x, normalized_shape, detail::one_of("layer_norm", "weight", weight, options.weight), detail::one_of("layer_norm", "bias", bias, options.bias), options.eps}); }
+template <std::same_as<LayerNormOptions> O = LayerNormOptions>
 inline Tensor layer_norm(const Tensor& x, Ints normalized_shape, const O& options) { return detail::call<Tensor>(detail::op<"layer_norm">, {x, normalized_shape, options.weight, options.bias, options.eps}); }
 // x [n, channels, ..], normalized over groups of channels, times weight [channels], plus bias. Wu &
 // He, arXiv:1803.08494.
 inline Tensor group_norm(const Tensor& x, Int num_groups, const Tensor& weight = {}, const Tensor& bias = {}, Float eps = 1e-05) { return detail::call<Tensor>(detail::op<"group_norm">, {x, num_groups, weight, bias, eps}); }
 using GroupNormOptions = LayerNormOptions;
+template <std::same_as<GroupNormOptions> O = GroupNormOptions>
+inline Tensor group_norm(const Tensor& x, Int num_groups, const Tensor& weight, const O& options) { return detail::call<Tensor>(detail::op<"group_norm">, {x, num_groups, detail::one_of("group_norm", "weight", weight, options.weight), options.bias, options.eps}); }
+template <std::same_as<GroupNormOptions> O = GroupNormOptions>
+inline Tensor group_norm(const Tensor& x, Int num_groups, const Tensor& weight, const Tensor& bias, const O& options) { return detail::call<Tensor>(detail::op<"group_norm">, {x, num_groups, detail::one_of("group_norm", "weight", weight, options.weight), detail::one_of("group_norm", "bias", bias, options.bias), options.eps}); }
 template <std::same_as<GroupNormOptions> O = GroupNormOptions>
 inline Tensor group_norm(const Tensor& x, Int num_groups, const O& options) { return detail::call<Tensor>(detail::op<"group_norm">, {x, num_groups, options.weight, options.bias, options.eps}); }
 // x [n, channels, ..], normalized for each channel: in training by the batch, whose mean and
@@ -78,6 +88,12 @@ inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean = {}, const
 template <detail::Placed<Bool> P>
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, const P& training, Float momentum = 0.1, Float eps = 1e-05) { return detail::call<Tensor>(detail::op<"batch_norm">, {x, running_mean, running_var, weight, bias, Bool(training), momentum, eps}); }
 template <std::same_as<BatchNormOptions> O = BatchNormOptions>
+inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const O& options) { return detail::call<Tensor>(detail::op<"batch_norm">, {x, detail::one_of("batch_norm", "running_mean", running_mean, options.running_mean), options.running_var, options.weight, options.bias, options.training, options.momentum, options.eps}); }
+template <std::same_as<BatchNormOptions> O = BatchNormOptions>
+inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const O& options) { return detail::call<Tensor>(detail::op<"batch_norm">, {x, detail::one_of("batch_norm", "running_mean", running_mean, options.running_mean), detail::one_of("batch_norm", "running_var", running_var, options.running_var), options.weight, options.bias, options.training, options.momentum, options.eps}); }
+template <std::same_as<BatchNormOptions> O = BatchNormOptions>
+inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const O& options) { return detail::call<Tensor>(detail::op<"batch_norm">, {x, detail::one_of("batch_norm", "running_mean", running_mean, options.running_mean), detail::one_of("batch_norm", "running_var", running_var, options.running_var), detail::one_of("batch_norm", "weight", weight, options.weight), options.bias, options.training, options.momentum, options.eps}); }
+template <std::same_as<BatchNormOptions> O = BatchNormOptions>
 inline Tensor batch_norm(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"batch_norm">, {x, options.running_mean, options.running_var, options.weight, options.bias, options.training, options.momentum, options.eps}); }
 // x [n, channels, ..], normalized for each sample and channel, or by the running values. Ulyanov et
 // al., arXiv:1607.08022.
@@ -94,6 +110,12 @@ struct InstanceNormOptions {
 inline Tensor instance_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, const InstanceNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"instance_norm">, {x, detail::one_of("instance_norm", "running_mean", running_mean, options.running_mean), detail::one_of("instance_norm", "running_var", running_var, options.running_var), detail::one_of("instance_norm", "weight", weight, options.weight), detail::one_of("instance_norm", "bias", bias, options.bias), options.use_input_stats, options.momentum, options.eps}); }
 template <detail::Placed<Bool> P>
 Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, const P& use_input_stats, Float momentum = 0.1, Float eps = 1e-05) { return detail::call<Tensor>(detail::op<"instance_norm">, {x, running_mean, running_var, weight, bias, Bool(use_input_stats), momentum, eps}); }
+template <std::same_as<InstanceNormOptions> O = InstanceNormOptions>
+inline Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const O& options) { return detail::call<Tensor>(detail::op<"instance_norm">, {x, detail::one_of("instance_norm", "running_mean", running_mean, options.running_mean), options.running_var, options.weight, options.bias, options.use_input_stats, options.momentum, options.eps}); }
+template <std::same_as<InstanceNormOptions> O = InstanceNormOptions>
+inline Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const O& options) { return detail::call<Tensor>(detail::op<"instance_norm">, {x, detail::one_of("instance_norm", "running_mean", running_mean, options.running_mean), detail::one_of("instance_norm", "running_var", running_var, options.running_var), options.weight, options.bias, options.use_input_stats, options.momentum, options.eps}); }
+template <std::same_as<InstanceNormOptions> O = InstanceNormOptions>
+inline Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const O& options) { return detail::call<Tensor>(detail::op<"instance_norm">, {x, detail::one_of("instance_norm", "running_mean", running_mean, options.running_mean), detail::one_of("instance_norm", "running_var", running_var, options.running_var), detail::one_of("instance_norm", "weight", weight, options.weight), options.bias, options.use_input_stats, options.momentum, options.eps}); }
 template <std::same_as<InstanceNormOptions> O = InstanceNormOptions>
 inline Tensor instance_norm(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"instance_norm">, {x, options.running_mean, options.running_var, options.weight, options.bias, options.use_input_stats, options.momentum, options.eps}); }
 

@@ -21,12 +21,7 @@ inline namespace TENON_HIDDEN v0 {
 inline Tensor rand(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"rand">, {sizes, dtype, device}); }
 template <detail::WholeNumber... N>
 requires(sizeof...(N) > 1) Tensor rand(N... sizes) { return rand(Ints(sizes...)); }
-struct RandOptions {
-  [[no_unique_address]] detail::ByName by_name = detail::ByName();
-  Dtype dtype = {};
-  Device device = {};
-  bool requires_grad = false;
-};
+using RandOptions = TensorOptions;
 template <std::same_as<RandOptions> O = RandOptions>
 inline Tensor rand(Ints sizes, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"rand">, {sizes, options.dtype, options.device}), options.requires_grad); }
 // rand of the sizes and device of x, and of its dtype unless said.
@@ -42,7 +37,7 @@ inline Tensor rand_like(const Tensor& x, const O& options) { return detail::call
 inline Tensor randn(Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randn">, {sizes, dtype, device}); }
 template <detail::WholeNumber... N>
 requires(sizeof...(N) > 1) Tensor randn(N... sizes) { return randn(Ints(sizes...)); }
-using RandnOptions = RandOptions;
+using RandnOptions = TensorOptions;
 template <std::same_as<RandnOptions> O = RandnOptions>
 inline Tensor randn(Ints sizes, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"randn">, {sizes, options.dtype, options.device}), options.requires_grad); }
 // randn of the sizes and device of x, and of its dtype unless said.
@@ -52,7 +47,7 @@ template <std::same_as<RandnLikeOptions> O = RandnLikeOptions>
 inline Tensor randn_like(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"randn_like">, {x, options.dtype}); }
 // Whole numbers from low to high - 1. dtype None: int64; device None: the CPU.
 inline Tensor randint(Int low, Int high, Ints sizes, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randint">, {low, high, sizes, dtype, device}); }
-using RandintOptions = RandOptions;
+using RandintOptions = TensorOptions;
 template <std::same_as<RandintOptions> O = RandintOptions>
 inline Tensor randint(Int low, Int high, Ints sizes, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"randint">, {low, high, sizes, options.dtype, options.device}), options.requires_grad); }
 // randint of the sizes and device of x, and of its dtype unless said.
@@ -62,7 +57,7 @@ template <std::same_as<RandintLikeOptions> O = RandintLikeOptions>
 inline Tensor randint_like(const Tensor& x, Int low, Int high, const O& options) { return detail::call<Tensor>(detail::op<"randint_like">, {x, low, high, options.dtype}); }
 // 0 to n - 1 in any order. dtype None: int64; device None: the CPU.
 inline Tensor randperm(Int n, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"randperm">, {n, dtype, device}); }
-using RandpermOptions = RandOptions;
+using RandpermOptions = TensorOptions;
 template <std::same_as<RandpermOptions> O = RandpermOptions>
 inline Tensor randperm(Int n, const O& options) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"randperm">, {n, options.dtype, options.device}), options.requires_grad); }
 // Indices of x [n] or [rows, n], whose elements are weights: int64 [num_samples] or [rows,

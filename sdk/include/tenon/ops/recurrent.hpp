@@ -26,6 +26,8 @@ struct LstmCellOptions {
   Tensor b_hh = {};
 };
 template <std::same_as<LstmCellOptions> O = LstmCellOptions>
+inline results::HC lstm_cell(const Tensor& input, const Tensors& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const O& options) { return detail::call<results::HC>(detail::op<"lstm_cell">, {input, hx, w_ih, w_hh, detail::one_of("lstm_cell", "b_ih", b_ih, options.b_ih), options.b_hh}); }
+template <std::same_as<LstmCellOptions> O = LstmCellOptions>
 inline results::HC lstm_cell(const Tensor& input, const Tensors& hx, const Tensor& w_ih, const Tensor& w_hh, const O& options) { return detail::call<results::HC>(detail::op<"lstm_cell">, {input, hx, w_ih, w_hh, options.b_ih, options.b_hh}); }
 // One step of a GRU: input [n, in] and the state hx [n, hidden], or without n. w_ih is [3 hidden,
 // in], w_hh [3 hidden, hidden], biases [3 hidden]: gates reset, update, new. Cho et al.,
@@ -33,16 +35,22 @@ inline results::HC lstm_cell(const Tensor& input, const Tensors& hx, const Tenso
 inline Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<Tensor>(detail::op<"gru_cell">, {input, hx, w_ih, w_hh, b_ih, b_hh}); }
 using GruCellOptions = LstmCellOptions;
 template <std::same_as<GruCellOptions> O = GruCellOptions>
+inline Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const O& options) { return detail::call<Tensor>(detail::op<"gru_cell">, {input, hx, w_ih, w_hh, detail::one_of("gru_cell", "b_ih", b_ih, options.b_ih), options.b_hh}); }
+template <std::same_as<GruCellOptions> O = GruCellOptions>
 inline Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const O& options) { return detail::call<Tensor>(detail::op<"gru_cell">, {input, hx, w_ih, w_hh, options.b_ih, options.b_hh}); }
 // tanh(input w_ih^T + b_ih + hx w_hh^T + b_hh): input [n, in], hx [n, hidden], or without n. Elman,
 // 1990.
 inline Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<Tensor>(detail::op<"rnn_tanh_cell">, {input, hx, w_ih, w_hh, b_ih, b_hh}); }
 using RnnTanhCellOptions = LstmCellOptions;
 template <std::same_as<RnnTanhCellOptions> O = RnnTanhCellOptions>
+inline Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const O& options) { return detail::call<Tensor>(detail::op<"rnn_tanh_cell">, {input, hx, w_ih, w_hh, detail::one_of("rnn_tanh_cell", "b_ih", b_ih, options.b_ih), options.b_hh}); }
+template <std::same_as<RnnTanhCellOptions> O = RnnTanhCellOptions>
 inline Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const O& options) { return detail::call<Tensor>(detail::op<"rnn_tanh_cell">, {input, hx, w_ih, w_hh, options.b_ih, options.b_hh}); }
 // As rnn_tanh_cell, with relu in place of tanh.
 inline Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}) { return detail::call<Tensor>(detail::op<"rnn_relu_cell">, {input, hx, w_ih, w_hh, b_ih, b_hh}); }
 using RnnReluCellOptions = LstmCellOptions;
+template <std::same_as<RnnReluCellOptions> O = RnnReluCellOptions>
+inline Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const O& options) { return detail::call<Tensor>(detail::op<"rnn_relu_cell">, {input, hx, w_ih, w_hh, detail::one_of("rnn_relu_cell", "b_ih", b_ih, options.b_ih), options.b_hh}); }
 template <std::same_as<RnnReluCellOptions> O = RnnReluCellOptions>
 inline Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const O& options) { return detail::call<Tensor>(detail::op<"rnn_relu_cell">, {input, hx, w_ih, w_hh, options.b_ih, options.b_hh}); }
 // An LSTM of num_layers: input [t, n, features], with batch_first [n, t, features], and hx, its

@@ -333,6 +333,8 @@ struct BincountOptions {
   Int minlength = 0;
 };
 template <std::same_as<BincountOptions> O = BincountOptions>
+inline Tensor bincount(const Tensor& x, const Tensor& weights, const O& options) { return detail::call<Tensor>(detail::op<"bincount">, {x, detail::one_of("bincount", "weights", weights, options.weights), options.minlength}); }
+template <std::same_as<BincountOptions> O = BincountOptions>
 inline Tensor bincount(const Tensor& x, const O& options) { return detail::call<Tensor>(detail::op<"bincount">, {x, options.weights, options.minlength}); }
 // How many elements of x lie in each of bins of one width from min to max, in x's dtype; where
 // those are equal, from the least to the greatest element, for which the call waits for the device.

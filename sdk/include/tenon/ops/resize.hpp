@@ -25,12 +25,12 @@ struct InterpolateOptions {
   KeptFloats scale_factor = {};
   std::string mode = "nearest";
   bool align_corners = false;
-  bool antialias = false;
   bool recompute_scale_factor = false;
+  bool antialias = false;
 };
-inline Tensor interpolate(const Tensor& x, const InterpolateOptions& options = {}) { return detail::call<Tensor>(detail::op<"interpolate">, {x, options.size, options.scale_factor, options.mode, options.align_corners, options.antialias, options.recompute_scale_factor}); }
+inline Tensor interpolate(const Tensor& x, const InterpolateOptions& options = {}) { return detail::call<Tensor>(detail::op<"interpolate">, {x, options.size, options.scale_factor, options.mode, options.align_corners, options.recompute_scale_factor, options.antialias}); }
 template <detail::Placed<Ints> P>
-Tensor interpolate(const Tensor& x, const P& size, Floats scale_factor = {}, TextRef mode = "nearest", Bool align_corners = false, Bool antialias = false, Bool recompute_scale_factor = false) { return detail::call<Tensor>(detail::op<"interpolate">, {x, Ints(size), scale_factor, mode, align_corners, antialias, recompute_scale_factor}); }
+Tensor interpolate(const Tensor& x, const P& size, Floats scale_factor = {}, TextRef mode = "nearest", Bool align_corners = false, Bool recompute_scale_factor = false, Bool antialias = false) { return detail::call<Tensor>(detail::op<"interpolate">, {x, Ints(size), scale_factor, mode, align_corners, recompute_scale_factor, antialias}); }
 // x [.., channels * r * r, h, w] to [.., channels, h * r, w * r]. Shi et al., arXiv:1609.05158.
 inline Tensor pixel_shuffle(const Tensor& x, Int upscale_factor) { return detail::call<Tensor>(detail::op<"pixel_shuffle">, {x, upscale_factor}); }
 // x [.., channels, h * r, w * r] to [.., channels * r * r, h, w].

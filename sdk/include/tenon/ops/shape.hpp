@@ -286,6 +286,11 @@ struct SliceScatterOptions {
 };
 template <std::same_as<SliceScatterOptions> O = SliceScatterOptions>
 inline Tensor slice_scatter(const Tensor& x, const Tensor& src, const O& options) { return detail::call<Tensor>(detail::op<"slice_scatter">, {x, src, options.dim, options.start, options.end, options.step}); }
+// A row-major copy of x in which src stands in the place of its as_strided(sizes, strides, offset).
+inline Tensor as_strided_scatter(const Tensor& x, const Tensor& src, Ints sizes, Ints strides, Int offset = 0) { return detail::call<Tensor>(detail::op<"as_strided_scatter">, {x, src, sizes, strides, offset}); }
+using AsStridedScatterOptions = AsStridedOptions;
+template <std::same_as<AsStridedScatterOptions> O = AsStridedScatterOptions>
+inline Tensor as_strided_scatter(const Tensor& x, const Tensor& src, Ints sizes, Ints strides, const O& options) { return detail::call<Tensor>(detail::op<"as_strided_scatter">, {x, src, sizes, strides, options.offset}); }
 
 }  // namespace v0
 }  // namespace tenon

@@ -48,6 +48,7 @@ struct MaxOptions;
 struct MedianOptions;
 struct MultinomialOptions;
 struct NanToNumOptions;
+struct NonzeroStaticOptions;
 struct NormOptions;
 struct NormalOptions;
 struct PdistOptions;
@@ -420,6 +421,8 @@ class TensorMethods {
   Tensor bincount(const Tensor& weights, Int minlength = 0) const;
   template <std::same_as<BincountOptions> O = BincountOptions>
   Tensor bincount(const O& options) const;
+  template <std::same_as<BincountOptions> O = BincountOptions>
+  Tensor bincount(const Tensor& weights, const O& options) const;
   Tensor histc(Int bins = 100, Float min = 0.0, Float max = 0.0) const;
   template <std::same_as<HistcOptions> O = HistcOptions>
   Tensor histc(const O& options) const;
@@ -553,6 +556,9 @@ requires(sizeof...(N) > 1) Tensor tile(N... dims) const;
   Tensor slice_scatter(const Tensor& src, Int dim = 0, Int start = 0, Int end = INT64_MAX, Int step = 1) const;
   template <std::same_as<SliceScatterOptions> O = SliceScatterOptions>
   Tensor slice_scatter(const Tensor& src, const O& options) const;
+  Tensor as_strided_scatter(const Tensor& src, Ints sizes, Ints strides, Int offset = 0) const;
+  template <std::same_as<AsStridedOptions> O = AsStridedOptions>
+  Tensor as_strided_scatter(const Tensor& src, Ints sizes, Ints strides, const O& options) const;
   Tensor gather(Int dim, const Tensor& index) const;
   Tensor scatter(Int dim, const Tensor& index, const Tensor& src, Bool add = false) const;
   template <std::same_as<ScatterOptions> O = ScatterOptions>
@@ -569,6 +575,9 @@ requires(sizeof...(N) > 1) Tensor tile(N... dims) const;
   Tensor index_put(const Tensors& indices, const Tensor& values, const O& options) const;
   Tensor masked_select(const Tensor& mask) const;
   Tensor nonzero() const;
+  Tensor nonzero_static(Int size, Int fill_value = -1) const;
+  template <std::same_as<NonzeroStaticOptions> O = NonzeroStaticOptions>
+  Tensor nonzero_static(Int size, const O& options) const;
   Tensor index_add(Int dim, const Tensor& index, const Tensor& source) const;
   Tensor index_add(Int dim, const Tensor& index, const Tensor& source, Number alpha) const;
   template <std::same_as<IndexAddOptions> O = IndexAddOptions>

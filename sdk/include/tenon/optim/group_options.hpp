@@ -4,11 +4,15 @@
 //   param_groups.0.params   int64 [n]: the parameters of group 0, counted over all groups
 //   param_groups.0.lr       a number is a tensor of one element (float64, int64 or bool), a list one
 //                           of its length, a text its bytes (uint8); what is None is left out
+//
+// Of a training of PyTorch there are options that change no number here (kForeign): they are passed
+// over.
 #pragma once
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +24,30 @@
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
 namespace detail {
+
+// What PyTorch's optimizers and its schedulers write into a group, and an optimizer here does not
+// have. Some say how a step is computed, or what a scheduler began with, and change no number of a
+// step. Others are what the optimizer does anyway where they have that value.
+struct ForeignOption {
+  std::string_view option, optimizer = "";  // "": any
+  std::optional<bool> value = {};           // none: any
+};
+inline constexpr ForeignOption kForeign[] = {
+    {"foreach"},
+    {"fused"},
+    {"capturable"},
+    {"differentiable"},
+    {"param_names"},
+    {"initial_lr"},
+    {"max_lr"},
+    {"min_lr"},
+    {"base_momentum"},
+    {"max_momentum"},
+    {"swa_lr"},
+    {"maximize", "", false},
+    {"decoupled_weight_decay", "Adam", false},
+    {"decoupled_weight_decay", "AdamW", true},
+};
 
 class GroupOptions {
  public:
@@ -52,7 +80,9 @@ class GroupOptions {
       const auto [group, option] = parts_of(name);
       const Option* const known = find(option);
       if (group >= n_groups() || (!known && option != kParams)) {
-        if (strict) problems.push_back(in_file_only(name));
+        std::string wrong =
+            group < n_groups() ? wrong_foreign(name, option, tensor) : in_file_only(name);
+        if (strict && !wrong.empty()) problems.push_back(std::move(wrong));
       } else if (!known) {
         if (std::string wrong = wrong_parameters(name, group, tensor); !wrong.empty())
           problems.push_back(std::move(wrong));
@@ -166,6 +196,25 @@ class GroupOptions {
       if (entry.first == name) return &entry.second;
     }
     return nullptr;
+  }
+  // Why an option that this optimizer does not have is not to be passed over; empty: it may be.
+  std::string wrong_foreign(const std::string& name, const std::string& option,
+                            const Tensor& t) const {
+    const std::string type = optimizer_.type_name();
+    for (const ForeignOption& foreign : kForeign) {
+      if (foreign.option != option) continue;
+      if (!foreign.optimizer.empty() && foreign.optimizer != type) continue;
+      if (!foreign.value) return "";
+      if (t.numel() != 1) {
+        return joined(
+            {"'", name, "' is ", text_of(t), " in the state_dict, expected ", expected("bool")});
+      }
+      if ((t.item<double>() != 0) == *foreign.value) return "";
+      return joined({"'", name, "' is ", *foreign.value ? "false" : "true",
+                     " in the state_dict, and ", type, " has no such option: it computes as with ",
+                     *foreign.value ? "true" : "false"});
+    }
+    return in_file_only(name);
   }
   std::string in_file_only(std::string_view name) const {
     return joined({"'", messages::printable(name), "' is in the state_dict and not in ",

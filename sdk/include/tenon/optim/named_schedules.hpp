@@ -5,8 +5,9 @@
 //   optim::StepLR same(optimizer, 30, 0.1);
 //   optim::Schedule schedule = optim::StepLR(30, 0.1);
 //
-// What may be one of several, and a member of a class, is an optim::Scheduler or an optim::Schedule, which
-// each of them becomes.
+// What may be one of several, and a member of a class, is an optim::Scheduler or an optim::Schedule,
+// which each of them becomes. An optim::Scheduler, and so an optim::StepLR<optim::Scheduler>, is None
+// until it is assigned.
 //
 // Each has the arguments of the function of its name (schedule.hpp, cyclic_schedules.hpp, schedulers.hpp),
 // which says what it computes.
@@ -36,6 +37,8 @@ concept IsScheduler = std::same_as<Kind, Scheduler>;
 template <typename Kind>
 class LambdaLR : public Kind {
  public:
+  LambdaLR() requires IsScheduler<Kind>
+  = default;
   using Kind::operator=;
   template <std::invocable<int64_t> F>
   explicit LambdaLR(F lr_lambda) requires IsSchedule<Kind>
@@ -62,6 +65,8 @@ LambdaLR(const Optimizer&, const std::vector<F>&) -> LambdaLR<Scheduler>;
 template <typename Kind>
 class MultiplicativeLR : public Kind {
  public:
+  MultiplicativeLR() requires IsScheduler<Kind>
+  = default;
   using Kind::operator=;
   template <std::invocable<int64_t> F>
   explicit MultiplicativeLR(F lr_lambda) requires IsSchedule<Kind>
@@ -89,6 +94,8 @@ MultiplicativeLR(const Optimizer&, const std::vector<F>&) -> MultiplicativeLR<Sc
 template <typename Kind>
 class StepLR : public Kind {
  public:
+  StepLR() requires IsScheduler<Kind>
+  = default;
   using Kind::operator=;
   explicit StepLR(Int step_size, Float gamma = 0.1) requires IsSchedule<Kind>
       : Kind(schedules::StepLR(step_size, gamma)) {}
@@ -109,6 +116,8 @@ StepLR(const Optimizer&, Int, const StepLROptions&)->StepLR<Scheduler>;
 template <typename Kind>
 class MultiStepLR : public Kind {
  public:
+  MultiStepLR() requires IsScheduler<Kind>
+  = default;
   using Kind::operator=;
   explicit MultiStepLR(const Ints& milestones, Float gamma = 0.1) requires IsSchedule<Kind>
       : Kind(schedules::MultiStepLR(milestones, gamma)) {}
@@ -134,6 +143,8 @@ MultiStepLR(const Optimizer&, const Ints&, const MultiStepLROptions&)->MultiStep
 template <typename Kind>
 class ExponentialLR : public Kind {
  public:
+  ExponentialLR() requires IsScheduler<Kind>
+  = default;
   using Kind::operator=;
   explicit ExponentialLR(Float gamma) requires IsSchedule<Kind>
       : Kind(schedules::ExponentialLR(gamma)) {}
@@ -146,6 +157,8 @@ ExponentialLR(const Optimizer&, Float)->ExponentialLR<Scheduler>;
 template <typename Kind>
 class ConstantLR : public Kind {
  public:
+  ConstantLR() requires IsScheduler<Kind>
+  = default;
   using Kind::operator=;
   explicit ConstantLR(Float factor, Int total_iters = 5) requires IsSchedule<Kind>
       : Kind(schedules::ConstantLR(factor, total_iters)) {}
@@ -168,6 +181,8 @@ ConstantLR(const O&, const ConstantLROptions& = {}) -> ConstantLR<Scheduler>;
 template <typename Kind>
 class LinearLR : public Kind {
  public:
+  LinearLR() requires IsScheduler<Kind>
+  = default;
   using Kind::operator=;
   explicit LinearLR(Float start_factor, Float end_factor = 1.0,
                     Int total_iters = 5) requires IsSchedule<Kind>
@@ -191,6 +206,8 @@ LinearLR(const O&, const LinearLROptions& = {}) -> LinearLR<Scheduler>;
 template <typename Kind>
 class PolynomialLR : public Kind {
  public:
+  PolynomialLR() requires IsScheduler<Kind>
+  = default;
   using Kind::operator=;
   explicit PolynomialLR(Int total_iters, Float power = 1.0) requires IsSchedule<Kind>
       : Kind(schedules::PolynomialLR(total_iters, power)) {}
@@ -213,6 +230,8 @@ PolynomialLR(const O&, const PolynomialLROptions& = {}) -> PolynomialLR<Schedule
 template <typename Kind>
 class CosineAnnealingLR : public Kind {
  public:
+  CosineAnnealingLR() requires IsScheduler<Kind>
+  = default;
   using Kind::operator=;
   explicit CosineAnnealingLR(Int t_max, Float eta_min = 0.0) requires IsSchedule<Kind>
       : Kind(schedules::CosineAnnealingLR(t_max, eta_min)) {}
@@ -235,6 +254,8 @@ CosineAnnealingLR(const Optimizer&, Int, const CosineAnnealingLROptions&)
 template <typename Kind>
 class CosineAnnealingWarmRestarts : public Kind {
  public:
+  CosineAnnealingWarmRestarts() requires IsScheduler<Kind>
+  = default;
   using Kind::operator=;
   explicit CosineAnnealingWarmRestarts(Int t_0, Int t_mult = 1,
                                        Float eta_min = 0.0) requires IsSchedule<Kind>
@@ -259,6 +280,8 @@ CosineAnnealingWarmRestarts(const Optimizer&, Int, const WarmRestartsOptions&)
 template <typename Kind>
 class CyclicLR : public Kind {
  public:
+  CyclicLR() requires IsScheduler<Kind>
+  = default;
   using Kind::operator=;
   explicit CyclicLR(Float base_lr, Float max_lr,
                     const CyclicLROptions& options = {}) requires IsSchedule<Kind>
@@ -274,6 +297,8 @@ CyclicLR(const Optimizer&, const Floats&, const Floats&, const CyclicLROptions& 
 template <typename Kind>
 class OneCycleLR : public Kind {
  public:
+  OneCycleLR() requires IsScheduler<Kind>
+  = default;
   using Kind::operator=;
   explicit OneCycleLR(Float max_lr, Int total_steps,
                       const OneCycleLROptions& options = {}) requires IsSchedule<Kind>
@@ -296,6 +321,8 @@ OneCycleLR(const Optimizer&, const Floats&, const OneCycleLROptions&)->OneCycleL
 template <typename Kind>
 class SequentialLR : public Kind {
  public:
+  SequentialLR() requires IsScheduler<Kind>
+  = default;
   using Kind::operator=;
   explicit SequentialLR(std::vector<Schedule> schedules,
                         const Ints& milestones) requires IsSchedule<Kind>
@@ -318,6 +345,8 @@ SequentialLR(const Optimizer&, const std::vector<std::type_identity_t<S>>&, cons
 template <typename Kind>
 class ChainedScheduler : public Kind {
  public:
+  ChainedScheduler() requires IsScheduler<Kind>
+  = default;
   using Kind::operator=;
   explicit ChainedScheduler(std::vector<Schedule> schedules) requires IsSchedule<Kind>
       : Kind(tenon::optim::schedules::ChainedScheduler(std::move(schedules))) {}

@@ -156,7 +156,27 @@ class Optimizer : public Object {
   template <typename... Options>
   static Optimizer create(TextRef factory, const std::vector<Tensor>& parameters,
                           const Options&... options) {
-    return Optimizer(Object::create(factory, parameters, options...));
+    return Optimizer(Object::create(factory, parameters, options...)).expect_step();
+  }
+  // This one; an Error where it has no step as its steps are called. Of who makes it.
+  const Optimizer& expect_step() const {
+    const char* schema = nullptr;
+    tn_status* const absent = detail::api.object->method_schema(checked(), "step", &schema);
+    ignore(absent);
+    bool fits = false;
+    const auto see = [](void* context, const tn_schema* step) {
+      constexpr uint32_t kWanted = 1u << TN_KIND_TENSOR | 1u << TN_KIND_NONE;
+      *static_cast<bool*>(context) = step->n_results == 0 && step->n_arguments > 0 &&
+                                     (step->arguments[0].kinds & kWanted) == kWanted;
+    };
+    if (!absent) check(detail::api.schema->read(schema, see, &fits));
+    if (!fits) {
+      fail(detail::joined({type_name(), absent ? " has no method 'step'" : ": its step is '",
+                           absent ? "" : schema, absent ? "" : "'",
+                           ", expected 'step(Tensor? found_inf=None) -> ()': an optimizer's step ",
+                           "takes what a GradScaler found, or None"}));
+    }
+    return *this;
   }
 
   // PyTorch's layout: the state of parameter i, counted over all groups, as "state.i.<name>", then

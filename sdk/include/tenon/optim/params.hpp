@@ -39,7 +39,7 @@ class Params {
   const std::vector<Tensor>& first() const { return groups_[0].params; }
   // An optimizer of all groups, by its factory's name; `arguments` begin with first().
   Optimizer made(const char* factory, std::initializer_list<detail::Argument> arguments) const {
-    const Optimizer optimizer(Object::create(factory, arguments));
+    const Optimizer optimizer = Optimizer(Object::create(factory, arguments)).expect_step();
     for (size_t i = 1; i < groups_.size(); ++i)
       optimizer.add_group(groups_[i].params, groups_[i].options);
     for (const GroupOption& option : groups_[0].options)

@@ -35,9 +35,13 @@ struct ReduceLROnPlateauOptions {
 // object, so one thread at a time.
 class ReduceLROnPlateau {
  public:
+  ReduceLROnPlateau() = default;  // None, to be assigned later
+  bool defined() const { return optimizer_.defined(); }
+  explicit operator bool() const { return defined(); }
   explicit ReduceLROnPlateau(Optimizer optimizer, ReduceLROnPlateauOptions options = {})
       : optimizer_(std::move(optimizer)), options_(std::move(options)) {
     const char* const name = "ReduceLROnPlateau";
+    optimizer_.n_groups();  // an Error where it is None
     if (const double factor = options_.factor; !(factor >= 0 && factor < 1)) {
       fail(detail::joined({name, ": factor is ", detail::number_text(factor),
                            ", expected at least 0 and below 1"}));
@@ -69,6 +73,7 @@ class ReduceLROnPlateau {
 
   // Tells it the number, which decides the rates of what follows. NaN is no better than any.
   void step(double metric) {
+    expect_made();
     ++step_;
     if (is_better(metric)) {
       best_ = metric;
@@ -93,16 +98,21 @@ class ReduceLROnPlateau {
   int64_t current() const { return step_; }  // how often it was told
   int64_t last_epoch() const { return step_; }
   // The rate of each group as it is now.
-  std::vector<double> get_last_lr() const { return detail::rates_of(optimizer_); }
+  std::vector<double> get_last_lr() const {
+    expect_made();
+    return detail::rates_of(optimizer_);
+  }
 
   // To go on where a saved training was; the rates are in the optimizer's own state.
   NamedTensors state_dict() const {
+    expect_made();
     return {{"last_epoch", Tensor::from<int64_t>({step_}, Ints())},
             {"best", Tensor::from<double>({best_}, Ints())},
             {"num_bad_epochs", Tensor::from<int64_t>({bad_}, Ints())},
             {"cooldown_counter", Tensor::from<int64_t>({cooldown_}, Ints())}};
   }
   void load_state_dict(const NamedTensors& state) {
+    expect_made();
     const auto entry = [&](const char* name) {
       return detail::schedule_entry("ReduceLROnPlateau", state, name, 1);
     };
@@ -122,6 +132,9 @@ class ReduceLROnPlateau {
   }
 
  private:
+  void expect_made() const {
+    if (!defined()) fail("ReduceLROnPlateau: the scheduler is None: never assigned, or moved from");
+  }
   static void expect_one_of(const char* option, const std::string& value, const char* one,
                             const char* other) {
     if (value == one || value == other) return;
@@ -146,7 +159,7 @@ class ReduceLROnPlateau {
 
   Optimizer optimizer_;
   ReduceLROnPlateauOptions options_;
-  double best_;
+  double best_ = INFINITY;
   int64_t bad_ = 0, cooldown_ = 0, step_ = 0;
 };
 

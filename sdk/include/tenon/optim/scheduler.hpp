@@ -64,6 +64,11 @@ namespace optim {
 // or the option momentum. Making one sets those of step 0. Changes an object, so one thread at a time.
 class Scheduler {
  public:
+  // None, to be assigned later, as a member of a class. It has step 0 and no schedules; to ask it
+  // for more is an Error.
+  Scheduler() = default;
+  bool defined() const { return optimizer_.defined(); }
+  explicit operator bool() const { return defined(); }
   // An Error where the schedule has a momentum and the optimizer neither that nor betas.
   static void expect_momentum(const Optimizer& optimizer, const Schedule& schedule) {
     if (!schedule.momentum_at(0) || has_option(optimizer, "betas") ||
@@ -91,6 +96,7 @@ class Scheduler {
   // finds, a rate that was changed since the last step counts as the schedule's of that step. The
   // first call from step 0 says in the log where the optimizer has written none of its parameters.
   void step() {
+    expect_made();
     if (std::exchange(is_first_, false) && step_ == 0 &&
         versions_ == detail::versions_of(optimizer_) && detail::have_gradients(optimizer_)) {
       host()->log(2,
@@ -109,6 +115,7 @@ class Scheduler {
   // The rates of this step, from the first ones: to go on where a saved training was. An Error where a
   // rate, which a function of one's own may give, is negative or not finite.
   void go_to(int64_t step) {
+    expect_made();
     const std::vector<double> now = detail::rates_of(optimizer_);
     expect_schedules();
     for (size_t i = base_lrs_.size(); i < now.size(); ++i) base_lrs_.push_back(now[i]);
@@ -123,6 +130,7 @@ class Scheduler {
   // One for all groups, or one for each; and that of a group.
   const std::vector<Schedule>& schedules() const { return schedules_; }
   const Schedule& schedule(size_t group = 0) const {
+    expect_made();
     return schedules_.size() == 1 ? schedules_[0] : schedules_.at(group);
   }
   // The rates that the groups had when they were first seen, from which the schedule leads.
@@ -133,7 +141,10 @@ class Scheduler {
            schedule(group).at(step_, base_lrs_[group]) == rate;
   }
   // The rate of each group as it is now.
-  std::vector<double> get_last_lr() const { return detail::rates_of(optimizer_); }
+  std::vector<double> get_last_lr() const {
+    expect_made();
+    return detail::rates_of(optimizer_);
+  }
 
   // The step, the first rates of the groups and those that they have: an optimizer whose state was
   // loaded has the rates of a later step, from which a new Scheduler would go.
@@ -144,6 +155,7 @@ class Scheduler {
   }
   // Without last_lr the rates are those that the schedule has at the step.
   void load_state_dict(const NamedTensors& state) {
+    expect_made();
     const int64_t step =
         detail::schedule_entry("Scheduler", state, "last_epoch", 1).item<int64_t>();
     const std::vector<double> before = std::exchange(base_lrs_, rates_in(state, "base_lrs"));
@@ -183,6 +195,9 @@ class Scheduler {
     return {least, schedule(i).at(step, 1) - least};
   }
 
+  void expect_made() const {
+    if (!defined()) fail("Scheduler: the scheduler is None: never assigned, or moved from");
+  }
   void expect_schedules() const {
     const size_t n = schedules_.size(), groups = optimizer_.n_groups();
     if (n == 1 || n == groups) return;

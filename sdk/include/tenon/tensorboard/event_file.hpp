@@ -157,6 +157,7 @@ class EventFile {
     const ProtoMessage tagged = ProtoMessage().bytes(1, tag).fields_of(value);
     record(event(step).message(5, ProtoMessage().message(1, tagged)));
   }
+  void add_graph(std::string_view graph) { record(event(0).bytes(4, graph)); }
   void flush() {
     if (file_ && std::fflush(file_.get()) != 0) refuse("it cannot be written", errno);
   }
