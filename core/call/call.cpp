@@ -14,7 +14,7 @@
 #include "registry/variants.h"
 #include "profile/profile.h"
 #include "tensor/rows.h"
-#include "registry/shown_name.h"
+#include "registry/called_name.h"
 
 namespace tenon {
 
@@ -25,11 +25,11 @@ inline bool records() { return (thread_state.modes & (kModeNoGrad | kModeInferen
 [[gnu::cold, gnu::noinline]] Status refuse_count(const Op* op, uint32_t n_args) {
   const auto& arguments = op->schema.arguments;
   if (n_args > arguments.size()) {
-    return invalid("{}: {} arguments, expected at most {}: {}", shown_name(op), n_args,
+    return invalid("{}: {} arguments, expected at most {}: {}", called_name(op), n_args,
                    arguments.size(), schema_text(op->schema));
   }
   while (arguments[n_args].has_default) ++n_args;
-  return invalid("{}: argument '{}' is missing: {}", shown_name(op), arguments[n_args].name,
+  return invalid("{}: argument '{}' is missing: {}", called_name(op), arguments[n_args].name,
                  schema_text(op->schema));
 }
 
@@ -137,7 +137,7 @@ std::string arguments_text(const Op* op, std::span<const tn_value> args) {
 // has its arguments, where another op, a primitive or a formula inside said it.
 [[gnu::cold, gnu::noinline]] Status named(const Op* op, std::span<const tn_value> args,
                                           Status status) {
-  const std::string& name = shown_name(op);
+  const std::string& name = called_name(op);
   const std::string& said = status->message;
   const auto begins_with = [&](const std::string& n) {
     return said.size() > n.size() && said[n.size()] == ':' && said.starts_with(n);
@@ -203,7 +203,7 @@ static inline bool is_list_of_tensors(const Argument& argument, const tn_value& 
     for (size_t k = 0; k < tensors.size(); ++k) {
       if (tensors[k] == nullptr || !is_rows(as_tensor(tensors[k]))) continue;
       const bool list = args[i].kind == TN_KIND_TENSORS;
-      return refuse_rows(fmt::format("{}: {}{}", shown_name(op), op->schema.arguments[i].name,
+      return refuse_rows(fmt::format("{}: {}{}", called_name(op), op->schema.arguments[i].name,
                                      list ? fmt::format("[{}]", k) : ""),
                          as_tensor(tensors[k]));
     }
@@ -224,7 +224,7 @@ Status call(const Op* op, const tn_value* args, uint32_t n_args, tn_value* resul
     n_args = static_cast<uint32_t>(arguments.size());
   }
   if (n_results != op->schema.returns.size()) [[unlikely]] {
-    return invalid("{}: {} results were asked for, it gives {}: {}", shown_name(op), n_results,
+    return invalid("{}: {} results were asked for, it gives {}: {}", called_name(op), n_results,
                    op->schema.returns.size(), schema_text(op->schema));
   }
   const bool numbers = op->kind == OpKind::kExpression || (op->flags & TN_OP_NUMBERS) != 0;

@@ -6,7 +6,7 @@
 #include "call/call.h"
 #include "registry/recording.h"
 #include "tensor/rows.h"
-#include "registry/shown_name.h"
+#include "registry/called_name.h"
 
 namespace tenon {
 
@@ -37,7 +37,7 @@ Status run_decomposition(const Op* op, std::span<const tn_value> args,
   constexpr uint32_t kDeepest = 256;
   if (scope.depth() > kDeepest) {
     return error(TN_INTERNAL, "{}: decompositions are {} deep: it is made of itself",
-                 shown_name(op), kDeepest);
+                 called_name(op), kDeepest);
   }
   if (thread_state.numbers != nullptr) [[unlikely]]
     return run_with_numbers(op, args, results);
@@ -57,7 +57,7 @@ Status run_decomposition(const Op* op, std::span<const tn_value> args,
     const std::string found = sparse ? "a row-sparse tensor" : value_kind_name(results[i]);
     release_values(results);
     return error(TN_INTERNAL, "{}: its decomposition gave {} for output {}, expected {}",
-                 shown_name(op), found, i, list ? "a list of tensors" : "a tensor");
+                 called_name(op), found, i, list ? "a list of tensors" : "a tensor");
   }
   return nullptr;
 }

@@ -9,7 +9,7 @@
 #include "base/not_loaded.h"
 #include "base/text.h"
 #include "registry/variants.h"
-#include "registry/shown_name.h"
+#include "registry/called_name.h"
 
 namespace tenon {
 namespace {

@@ -29,7 +29,7 @@ struct DeviceType {
   std::string description;
   std::string plugin;
   tn_device_def def;              // zero for cpu and meta
-  uint64_t stated_alignment = 0;  // of its addresses; 0: it has none
+  uint64_t stated_alignment = 0;  // of its addresses; 0: it states none, or has none
   // -1: nobody asked yet. `absence`, written before, says why there are none; NULL: nobody knows.
   mutable std::atomic<int32_t> n_devices;
   mutable Status absence;

@@ -7,8 +7,6 @@
 //   crash      IOTA ends the process
 //   lost       IOTA loses the device
 //   float64    there are no kernels for float64, which a backend may leave out
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "small.h"
+#include "through_ref.h"
 
 extern "C" {
 SMALL_MANIFEST(TN_ABI_VERSION);
@@ -109,13 +108,5 @@ extern "C" TN_EXPORT tn_status* tenon_plugin_init(const tn_host* the_host,
                                                   tn_registrar* the_registrar, void** self) {
   host = the_host;
   registrar = the_registrar;
-  const std::string library =
-      std::string(std::getenv("TENON_BUILD_DIR")) + "/lib/tenon/plugins/libtenon_ref.so";
-  void* opened = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (opened == nullptr) return host->status(TN_NOT_FOUND, dlerror(), nullptr);
-  const auto init = reinterpret_cast<tn_plugin_init_fn>(dlsym(opened, TN_INIT_SYMBOL));
-  tn_registrar taking = *the_registrar;
-  taking.device = take_device;
-  taking.kernel = take_kernel;
-  return init(host, &taking, self);
+  return init_through_ref(host, registrar, self, take_device, take_kernel);
 }

@@ -1,16 +1,14 @@
 // Devices `frail0`, `frail1`, ... of 64 each: the backend ref behind slots and kernels that
 // fail from a chosen call on, as on a machine whose accelerator falls off the bus. Tests reach
 // frail_* through dlsym.
-#include <dlfcn.h>
-
 #include <atomic>
-#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "small.h"
+#include "through_ref.h"
 
 extern "C" {
 SMALL_MANIFEST(TN_ABI_VERSION);
@@ -189,15 +187,7 @@ TN_EXPORT tn_status* tenon_plugin_init(const tn_host* the_host, tn_registrar* th
                                        void** self) {
   host = the_host;
   registrar = the_registrar;
-  const std::string library =
-      std::string(std::getenv("TENON_BUILD_DIR")) + "/lib/tenon/plugins/libtenon_ref.so";
-  void* opened = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (opened == nullptr) return host->status(TN_NOT_FOUND, dlerror(), nullptr);
-  const auto init = reinterpret_cast<tn_plugin_init_fn>(dlsym(opened, TN_INIT_SYMBOL));
-  tn_registrar taking = *the_registrar;
-  taking.device = take_device;
-  taking.kernel = take_kernel;
-  return init(host, &taking, self);
+  return init_through_ref(host, registrar, self, take_device, take_kernel);
 }
 
 }  // extern "C"
