@@ -69,14 +69,10 @@ std::string device_key(int32_t index) {
     return "";
   }
   char name[100] = "";
-  int multiprocessors = 0;
-  if (driver.cuDeviceGetName(name, sizeof name, gpu->device) != CUDA_SUCCESS ||
-      driver.cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-                                  gpu->device) != CUDA_SUCCESS)
-    return "";
+  if (driver.cuDeviceGetName(name, sizeof name, gpu->device) != CUDA_SUCCESS) return "";
   return "cudnn " + std::to_string(cudnn.cudnnGetVersion()) + " of CUDA " +
          std::to_string(cudnn.cudnnGetCudartVersion()) + "\n" + name + " " + gpu->architecture +
-         " " + std::to_string(multiprocessors) + "\n";
+         " " + std::to_string(gpu->multiprocessors) + "\n";
 }
 
 // From the disk, where it is and still fits; else made, and kept there, but where a failure that may

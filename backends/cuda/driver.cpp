@@ -66,6 +66,8 @@ tn_status* list_gpus(std::string* older) {
                  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, gpu.device);
     TN_CUDA_CALL(ordinal, cuDeviceGetAttribute, &minor,
                  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, gpu.device);
+    TN_CUDA_CALL(ordinal, cuDeviceGetAttribute, &gpu.multiprocessors,
+                 CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, gpu.device);
     gpu.architecture = architecture_for(major, minor);
     gpu.workspace = size_t{major >= 9 ? 32u : 4u} << 20;
     if (major >= 8) {

@@ -72,7 +72,8 @@ struct Gpu {
   CUdevice device = 0;
   CUcontext context = nullptr;  // the primary one, which other libraries of the process share
   std::string architecture;     // "sm_90"
-  size_t workspace = 0;         // bytes that cuBLASLt is lent
+  int multiprocessors = 0;
+  size_t workspace = 0;  // bytes that cuBLASLt is lent
 };
 
 // What the slot `open` does. The error says why there is no device.

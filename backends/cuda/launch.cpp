@@ -14,12 +14,20 @@ namespace {
 std::mutex mutex;  // over what is compiled and loaded
 
 constexpr int64_t kLoopBlocks = 4096;
+constexpr int64_t kBusyBlocks = 4;  // of a multiprocessor; more leave more pieces to a second pass
 
 }  // namespace
 
 Grid grid_for(int64_t n) {
   const auto threads = static_cast<int32_t>(std::min<int64_t>((n + 31) / 32 * 32, 256));
   return {std::min((n + threads - 1) / threads, kLoopBlocks), 1, threads};
+}
+
+tn_status* find_busy_blocks(const Stream& stream, int64_t* blocks) {
+  const Gpu* gpu = nullptr;
+  TN_CUDA_TRY(find_gpu(stream.index, &gpu));
+  *blocks = gpu->multiprocessors * kBusyBlocks;
+  return nullptr;
 }
 
 void Parameters::refuse_length() {

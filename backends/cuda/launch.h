@@ -57,6 +57,9 @@ struct Grid {
 inline constexpr int64_t kMostBlocks = std::numeric_limits<int32_t>::max(), kMostPieces = 65535;
 // For EACH over n: enough threads to fill a GPU, and no more than elements.
 Grid grid_for(int64_t n);
+// Blocks that keep the GPU of a stream busy where each of them has much to read: some of each
+// multiprocessor. What is cut into so many pieces has the same bits each time on one GPU.
+tn_status* find_busy_blocks(const Stream& stream, int64_t* blocks);
 
 // A kernel text, and what became of it on each device. It lives as long as the process: work that is
 // under way may need its modules, and the driver unloads them when the process ends.

@@ -1,5 +1,6 @@
-// Reductions: the shape of the launch. How values are shared out among threads and pieces depends on
-// sizes and strides alone, so the same call has the same bits.
+// Reductions: the shape of the launch. How values are shared out among threads and pieces depends
+// on sizes, strides and the GPU's number of multiprocessors alone, so the same call has the same
+// bits on one GPU.
 #include <algorithm>
 #include <bit>
 
@@ -11,6 +12,9 @@ namespace {
 
 constexpr int64_t kThreads = 256;
 constexpr int64_t kGroup = 8;  // as in kernels/reduce.cuh
+constexpr int64_t kBlocksEach =
+    4;  // of a multiprocessor; more leave more pieces to the second pass
+constexpr int64_t kPiecesEach = 4;  // of a thread of the second pass
 
 struct Shape {
   int64_t lanes;    // threads that fold one output
@@ -50,7 +54,8 @@ bool lies_in_columns(const tn_reduction& r) {
   return r.sizes[last] % kGroup == 0;
 }
 
-Shape shape_of(const tn_reduction& r, int64_t n_reduced) {
+// `wanted`: blocks that keep the GPU busy.
+Shape shape_of(const tn_reduction& r, int64_t n_reduced, int64_t wanted) {
   const int32_t n_kept_dims = r.ndim - r.n_reduced;
   // Which of the two do neighbouring threads read next to each other?
   const int64_t* strides = r.operands[count_inputs(r) > 0 ? 1 : 0].strides;
@@ -66,7 +71,7 @@ Shape shape_of(const tn_reduction& r, int64_t n_reduced) {
   const int64_t rows = in_columns ? r.n_kept / kGroup : r.n_kept;
   const int64_t blocks = (rows * shape.lanes + kThreads - 1) / kThreads;
   const int64_t most_pieces = n_reduced / (shape.lanes * 16);
-  if (blocks < 256 && most_pieces > 1) shape.pieces = std::min<int64_t>(256 / blocks, most_pieces);
+  if (blocks < wanted && most_pieces > 1) shape.pieces = std::min(wanted / blocks, most_pieces);
   shape.piece = (n_reduced + shape.pieces - 1) / shape.pieces;
   if (shape.in_groups) shape.piece = (shape.piece + kGroup - 1) / kGroup * kGroup;
   shape.pieces = (n_reduced + shape.piece - 1) / shape.piece;
@@ -138,7 +143,7 @@ tn_status* make_text(const tn_reduction& r, const Dims& dims, bool in_columns, s
            (in_columns ? "BLOCK_KERNEL(reduce_outputs, P, p) { reduce_columns<Reduction>(p); }\n"
                        : "BLOCK_KERNEL(reduce_pieces, P, p) { reduce<Reduction, false>(p); }\n"
                          "BLOCK_KERNEL(reduce_groups, P, p) { reduce<Reduction, true>(p); }\n") +
-           "KERNEL(combine_pieces, P, p) { combine<Reduction>(p); }\n";
+           "BLOCK_KERNEL(combine_pieces, P, p) { combine<Reduction>(p); }\n";
   return nullptr;
 }
 
@@ -163,7 +168,9 @@ tn_status* reduce_as_part(const tn_call* call, const Stream& stream, const tn_re
   for (int32_t k = 0; k < n; ++k) sides[k] = {r.operands[k].data, r.operands[k].strides};
   const Dims dims = unmerged(r.ndim, r.sizes, sides, n);
   const int64_t n_reduced = dims.n / r.n_kept;
-  const Shape shape = shape_of(r, n_reduced);
+  int64_t busy = 0;
+  TN_CUDA_TRY(find_busy_blocks(stream, &busy));
+  const Shape shape = shape_of(r, n_reduced, busy);
   Text* text = nullptr;
   TN_CUDA_TRY(find_text(r, dims, shape.in_columns, &text));
   void* partial = nullptr;
@@ -171,27 +178,31 @@ tn_status* reduce_as_part(const tn_call* call, const Stream& stream, const tn_re
     TN_CUDA_TRY(
         host->workspace(call, static_cast<uint64_t>(r.n_kept * shape.pieces) * 16, &partial));
 
-  Parameters parameters;
-  for (int32_t k = 0; k < n; ++k) parameters.add(dims.data[k]);
-  if (n_scalars(r.prologue) + n_scalars(r.epilogue) == 0) parameters.add(int64_t{0});
-  if (r.prologue) add_scalars(parameters, *r.prologue, r.prologue_params);
-  if (r.epilogue) add_scalars(parameters, *r.epilogue, r.epilogue_params);
-  parameters.add(partial);
-  add_strides(parameters, dims);
-  const int64_t last[] = {r.n_kept,     n_reduced,   r.ndim - r.n_reduced, r.ndim,
-                          shape.pieces, shape.piece, shape.lanes,          shape.is_across};
-  for (const int64_t value : last) parameters.add_index(value, dims.is_wide());
-
-  const int64_t rows = shape.in_columns ? r.n_kept / kGroup : r.n_kept;
-  const int64_t threads = std::clamp(power_of_two(rows) * shape.lanes, shape.lanes, kThreads);
-  const int64_t of_block = threads / shape.lanes;
-  const Grid grid = {(rows + of_block - 1) / of_block, shape.pieces, static_cast<int32_t>(threads)};
+  // A kernel that folds `rows` outputs, or groups of them, by so many lanes each.
+  const auto launch_lanes = [&](const char* kernel, int64_t rows, int64_t pieces, int64_t lanes) {
+    Parameters parameters;
+    for (int32_t k = 0; k < n; ++k) parameters.add(dims.data[k]);
+    if (n_scalars(r.prologue) + n_scalars(r.epilogue) == 0) parameters.add(int64_t{0});
+    if (r.prologue) add_scalars(parameters, *r.prologue, r.prologue_params);
+    if (r.epilogue) add_scalars(parameters, *r.epilogue, r.epilogue_params);
+    parameters.add(partial);
+    add_strides(parameters, dims);
+    for (const int64_t value : {r.n_kept, n_reduced, int64_t{r.ndim - r.n_reduced}, int64_t{r.ndim},
+                                shape.pieces, shape.piece, lanes, int64_t{shape.is_across}})
+      parameters.add_index(value, dims.is_wide());
+    const int64_t threads = std::clamp(power_of_two(rows) * lanes, lanes, kThreads);
+    const int64_t of_block = threads / lanes;
+    const Grid grid = {(rows + of_block - 1) / of_block, pieces, static_cast<int32_t>(threads)};
+    return launch(stream, *text, kernel, grid, parameters);
+  };
   const char* kernel = shape.in_columns  ? "reduce_outputs"
                        : shape.in_groups ? "reduce_groups"
                                          : "reduce_pieces";
-  TN_CUDA_TRY(launch(stream, *text, kernel, grid, parameters));
+  const int64_t rows = shape.in_columns ? r.n_kept / kGroup : r.n_kept;
+  TN_CUDA_TRY(launch_lanes(kernel, rows, shape.pieces, shape.lanes));
   if (shape.pieces == 1) return nullptr;
-  return launch(stream, *text, "combine_pieces", grid_for(r.n_kept), parameters);
+  const int64_t lanes = power_of_two((shape.pieces + kPiecesEach - 1) / kPiecesEach);
+  return launch_lanes("combine_pieces", r.n_kept, 1, std::min(lanes, kThreads));
 }
 
 }  // namespace cuda

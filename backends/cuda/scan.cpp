@@ -30,14 +30,15 @@ bool lies_in_columns(const Rows& rows) {
          rows.dims.sizes[last] >= kFewColumns;
 }
 
-// Few long rows are cut, so that more blocks than these work on them.
-Shape shape_of(const Rows& rows) {
+// Few long rows are cut, so that more blocks than these work on them: `busy`, where they have as
+// much.
+Shape shape_of(const Rows& rows, int64_t busy) {
   const int64_t n = rows.n, n_rows = rows.dims.n;
   Shape shape = {lies_in_columns(rows), 1, 1, n, {}};
   if (!shape.in_columns) shape.lanes = std::min(power_of_two((n + kGroup - 1) / kGroup), kThreads);
   const int64_t tile = shape.in_columns ? 64 : kThreads * kGroup;
   const int64_t blocks = shape.in_columns ? (n_rows + kThreads - 1) / kThreads : n_rows;
-  const int64_t wanted = std::clamp<int64_t>(std::min(n / tile, 512 / blocks), 1, kThreads);
+  const int64_t wanted = std::clamp<int64_t>(std::min(n / tile, busy / blocks), 1, kThreads);
   shape.piece = (n + wanted - 1) / wanted;
   if (wanted > 1) shape.piece = (shape.piece + kGroup - 1) / kGroup * kGroup;
   shape.pieces = (n + shape.piece - 1) / shape.piece;
@@ -71,7 +72,9 @@ tn_status* scan(const tn_call* call, const Stream& stream) {
                ";\nconstexpr bool is_product = " + (is_product ? "true" : "false") +
                ";\nusing L = " + loop_type(rows.dims) + ";\n#include \"scan.cuh\"\n";
       });
-  const Shape shape = shape_of(rows);
+  int64_t busy = 0;
+  TN_CUDA_TRY(find_busy_blocks(stream, &busy));
+  const Shape shape = shape_of(rows, busy);
   const bool is_cut = shape.pieces > 1;
   void* totals = nullptr;
   if (is_cut)

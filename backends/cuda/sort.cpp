@@ -10,7 +10,7 @@
 namespace cuda {
 namespace {
 
-constexpr int64_t kTile = 1024;  // as in kernels/sort.cuh
+constexpr int64_t kTile = 1024, kGroup = 8;  // as in kernels/sort.cuh
 constexpr int64_t kBlocks =
     65536;  // more than a GPU has at once; each sorts one tile after the other
 
@@ -34,7 +34,7 @@ struct Sorting {
     add_loop(parameters, rows.dims);
     for (const int64_t stride : rows.strides) parameters.add(stride);
     for (const int64_t value : {rows.n, length, n_runs, descending}) parameters.add(value);
-    Grid grid = grid_for(rows.dims.n * rows.n);
+    Grid grid = grid_for(rows.dims.n * ((rows.n + kGroup - 1) / kGroup));
     if (!is_merge)
       grid = {std::min(rows.dims.n * n_runs, kBlocks), 1,
               static_cast<int32_t>(std::clamp<int64_t>(length / 2, 1, 256))};

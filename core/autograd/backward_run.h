@@ -141,7 +141,7 @@ struct BackwardRun {
   void mark_needed();
   Status deliver(Visit& visit, uint32_t output, TensorRef grad);
   Status add_terms(Visit& visit);
-  Status run_hooks(Visit& visit);
+  Status run_hooks(Visit& visit, const std::vector<GradHook>& hooks);
   Status run_extras(Visit& visit);
   void capture(const Target& target);
   Status run_leaf(Visit& visit);

@@ -4,6 +4,7 @@
 #include "autograd/inplace.h"
 #include "autograd/prim.h"
 #include "autograd/record.h"
+#include "autograd/saved_hooks.h"
 #include "tensor/rows.h"
 
 namespace tenon {
@@ -23,6 +24,9 @@ class CustomNode final : public Node {
   void release_saved() override { saved_.clear(); }
   void let_go(const Tensor* root) override {
     for (SavedTensor& s : saved_) s.let_go(root);
+  }
+  void pack_saved(SavedPacker* packer) override {
+    for (SavedTensor& s : saved_) packer->pack(&s);
   }
 
   Status backward(Tensor* const* grads, Tensor** results) override {
@@ -167,7 +171,7 @@ Status custom_saved(uint32_t index, Tensor** tensor) {
     return invalid("{}: saved tensor {} was asked for, {} were saved", node->name(), index,
                    node->saved_.size());
   }
-  if (!node->saved_[index]) {
+  if (!node->saved_[index].is_there()) {
     *tensor = nullptr;
     return nullptr;
   }

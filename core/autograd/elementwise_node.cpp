@@ -2,6 +2,7 @@
 // what was broadcast.
 #include "autograd/inplace.h"
 #include "autograd/prim.h"
+#include "autograd/saved_hooks.h"
 #include "primitive/elementwise.h"
 #include "launch/explain.h"
 #include "registry/expressions.h"
@@ -38,6 +39,7 @@ class ElementwiseNode final : public Node {
   Status backward(Tensor* const* grads, Tensor** results) override;
   void release_saved() override;
   void let_go(const Tensor* root) override;
+  void pack_saved(SavedPacker* packer) override;
 
   static void* operator new(size_t) { return Pool<kBytes, 64>::allocate(); }
   static void operator delete(void* p) { Pool<kBytes, 64>::free(p); }
@@ -158,6 +160,12 @@ void ElementwiseNode::release_saved() {
 void ElementwiseNode::let_go(const Tensor* root) {
   for (size_t s = 0; s < gradient_->sources.size(); ++s) {
     if (!is_number(s)) kept()[s].tensor.let_go(root);
+  }
+}
+
+void ElementwiseNode::pack_saved(SavedPacker* packer) {
+  for (size_t s = 0; s < gradient_->sources.size(); ++s) {
+    if (!is_number(s)) packer->pack(&kept()[s].tensor);
   }
 }
 
@@ -362,7 +370,7 @@ Status record_elementwise(const Op& op, std::span<const tn_value> args,
   for (uint32_t r = 0; r < map.n_outputs; ++r) results[r] = {TN_KIND_TENSOR, 0, {outputs[r]}};
   node->save_outputs(results);
   const tn_device device = outputs[0]->device;
-  if (device.type != TN_DEVICE_CPU || (thread_state.modes & kModeAnomaly) != 0) [[unlikely]] {
+  if (device.type != TN_DEVICE_CPU || (thread_state.modes & kModesOfNodes) != 0) [[unlikely]] {
     note_forward(node.get(), args, device);
   }
   if (map.n_outputs == 1 && !map.any_inplace && is_float(outputs[0]->dtype)) [[likely]] {

@@ -219,10 +219,9 @@ Status BackwardRun::add_terms(Visit& visit) {
   return status;
 }
 
-Status BackwardRun::run_hooks(Visit& visit) {
+Status BackwardRun::run_hooks(Visit& visit, const std::vector<GradHook>& hooks) {
   if ((thread_state.modes & kModeRecord) != 0)
     thread_state.recording->refuse("backward: a gradient hook runs code of the host");
-  const std::vector<GradHook> hooks = visit.node->extras().hooks;  // a hook may add and remove some
   for (const GradHook& hook : hooks) {
     Tensor* grad = visit.gradient(hook.output);
     if (grad == nullptr) continue;
@@ -260,11 +259,17 @@ Status BackwardRun::run_leaf(Visit& visit) {
 // Each is given a tensor of its own, which is the leaf for all that it can do: its values, its
 // gradient, the version.
 [[gnu::noinline]] Status BackwardRun::run_accumulated_hooks(Leaf* leaf) {
-  const std::vector<GradHook> hooks = leaf->extras().accumulated;
+  std::vector<GradHook> hooks;
+  TensorRef values;
+  {
+    const std::lock_guard lock(extras_mutex());
+    hooks = leaf->extras().accumulated;
+    values = leaf->extras().values;
+  }
   if (!hooks.empty() && (thread_state.modes & kModeRecord) != 0)
     thread_state.recording->refuse("backward: a gradient hook runs code of the host");
   for (const GradHook& hook : hooks) {
-    TensorRef tensor(make_alias(leaf->extras().values.get()));
+    TensorRef tensor(make_alias(values.get()));
     tensor->flags |= TN_TENSOR_REQUIRES_GRAD;
     tensor->meta = leaf;
     leaf->retain();
@@ -304,8 +309,13 @@ inline Status BackwardRun::call_backward(Node* node, Tensor* const* grads, Tenso
 
 // Of hooks and retained gradients.
 [[gnu::noinline]] Status BackwardRun::run_extras(Visit& visit) {
-  if (!visit.node->extras().hooks.empty()) TN_TRY(run_hooks(visit));
-  for (const RetainedOutput& r : visit.node->extras().retained) {
+  const auto copy_of = [](const auto& list) {  // a hook, or another thread, may add and remove some
+    const std::lock_guard lock(extras_mutex());
+    return list;
+  };
+  const std::vector<GradHook> hooks = copy_of(visit.node->extras().hooks);
+  if (!hooks.empty()) TN_TRY(run_hooks(visit, hooks));
+  for (const RetainedOutput& r : copy_of(visit.node->extras().retained)) {
     if (Tensor* grad = visit.gradient(r.output)) TN_TRY(r.keeper->keep(grad, create_graph));
   }
   return nullptr;
@@ -357,6 +367,8 @@ Status BackwardRun::run_node(Visit& visit) {
       if (!retain_graph && !node->is_shared) {
         node->release_saved();
         node->released = true;
+        if (node->extras_if_any() != nullptr) [[unlikely]]
+          node->extras().packed = nullptr;
       }
     }
   }
@@ -437,11 +449,13 @@ Status run_backward(std::span<Tensor* const> tensors, std::span<Tensor* const> s
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Edge edge = tensors[i] != nullptr ? gradient_edge(tensors[i]) : Edge{};
     if (edge.node == nullptr) {
-      return error(TN_FAILED_PRECONDITION,
-                   "backward: tensor {} ({}) needs no gradient: no call that made it was recorded, "
-                   "and it is no leaf that "
-                   "asks for one",
-                   i, tensors[i] != nullptr ? tensor_text(tensors[i]) : "none");
+      const bool is_inference =
+          tensors[i] != nullptr && (tensors[i]->flags & TN_TENSOR_INFERENCE) != 0;
+      return error(TN_FAILED_PRECONDITION, "backward: tensor {} ({}) needs no gradient: {}", i,
+                   tensors[i] != nullptr ? tensor_text(tensors[i]) : "none",
+                   is_inference ? "it was made in inference mode, which records nothing"
+                                : "no call that made it was recorded, and it is no leaf that asks "
+                                  "for one");
     }
     hold.push_back(Ref<Node>(edge.node));
     TensorRef seed;

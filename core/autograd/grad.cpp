@@ -39,12 +39,19 @@ Leaf* leaf_of(Tensor* t) {
   return made.take();
 }
 
-bool take_hook(std::vector<GradHook>* hooks, uint64_t id) {
+// Under extras_mutex(). What it gives is destroyed behind it: that may have hooks, too.
+std::shared_ptr<HookSelf> take_hook(std::vector<GradHook>* hooks, uint64_t id) {
   const auto it = std::ranges::find(*hooks, id, &GradHook::id);
-  if (it == hooks->end()) return false;
-  const std::shared_ptr<HookSelf> last = it->held;  // what it destroys may have hooks, too
+  if (it == hooks->end()) return nullptr;
+  std::shared_ptr<HookSelf> last = it->held;
   hooks->erase(it);
-  return true;
+  return last;
+}
+
+void push_retained(Node* node, uint32_t output, Ref<GradKeeper> keeper) {
+  std::vector<RetainedOutput>& retained = node->extras().retained;
+  const std::lock_guard lock(extras_mutex());
+  retained.push_back({output, std::move(keeper)});
 }
 
 // For compiled functions, before it is so.
@@ -126,7 +133,7 @@ Status retain_grad(Tensor* t) {
   TN_TRY(hook_point("retain_grad", t, &edge));
   Ref<Node> node(edge.node);
   Ref<RetainedGrad> retained(new RetainedGrad);
-  node->extras().retained.push_back({edge.output, retained->keeper});
+  push_retained(node.get(), edge.output, retained->keeper);
   // One that was a leaf until it was written in place may have a leaf's.
   if (t->meta != nullptr) t->meta->release();
   t->meta = retained.take();
@@ -136,9 +143,11 @@ Status retain_grad(Tensor* t) {
 void move_retained_grad(const Tensor* t, Node* from, Node* to, uint32_t number) {
   GradKeeper* keeper = keeper_of(t);
   if (keeper == nullptr || from == to) return;
-  Ref<GradKeeper> hold = Ref<GradKeeper>::retaining(keeper);
-  to->extras().retained.push_back({number, std::move(hold)});
+  // Here it lives on while `from` lets it go.
+  const Ref<GradKeeper> hold = Ref<GradKeeper>::retaining(keeper);
+  push_retained(to, number, hold);
   if (from != nullptr && from->extras_if_any() != nullptr) {
+    const std::lock_guard lock(extras_mutex());
     std::erase_if(from->extras().retained,
                   [&](const RetainedOutput& r) { return r.keeper.get() == keeper; });
   }
@@ -167,8 +176,11 @@ Status add_accumulated_hook(Tensor* t, tn_hook_fn fn, void* self, void (*destroy
   TensorRef values(make_alias(t));
   Node::Extras& extras = leaf->extras();
   const uint64_t number = next_hook_id.fetch_add(1);
+  {
+    const std::lock_guard lock(extras_mutex());
+    std::swap(extras.values, values);
+  }
   push_hook(&extras.accumulated, number, 0, fn, self, destroy);
-  extras.values = std::move(values);
   if (id != nullptr) *id = number;
   return nullptr;
 }
@@ -176,8 +188,10 @@ Status add_accumulated_hook(Tensor* t, tn_hook_fn fn, void* self, void (*destroy
 void renew_hooked_values(Tensor* t) {
   if (!t->is_leaf() || t->meta == nullptr) return;
   Leaf* leaf = static_cast<Leaf*>(t->meta);
-  if (leaf->extras_if_any() != nullptr && leaf->extras().values)
-    leaf->extras().values = TensorRef(make_alias(t));
+  if (leaf->extras_if_any() == nullptr) return;
+  TensorRef values(make_alias(t));
+  const std::lock_guard lock(extras_mutex());
+  if (leaf->extras().values) std::swap(leaf->extras().values, values);
 }
 
 // A hook stays with the values that it was hung on: after a write in place its node lies below the
@@ -193,7 +207,13 @@ Status remove_hook(Tensor* t, uint64_t id) {
     stack.pop_back();
     if (node->extras_if_any() != nullptr) {
       Node::Extras& extras = node->extras();
-      if (take_hook(&extras.hooks, id) || take_hook(&extras.accumulated, id)) return nullptr;
+      std::shared_ptr<HookSelf> taken;
+      {
+        const std::lock_guard lock(extras_mutex());
+        taken = take_hook(&extras.hooks, id);
+        if (!taken) taken = take_hook(&extras.accumulated, id);
+      }
+      if (taken) return nullptr;
     }
     for (uint32_t i = 0; i < node->n_edges(); ++i) {
       Node* next = node->edge(i).node;

@@ -30,6 +30,20 @@ Node::~Node() {
     if (edges_[i].node != nullptr) edges_[i].node->release();
   }
   if (edges_ != inline_edges_) delete[] edges_;
+  delete extras_.load(std::memory_order_relaxed);
+}
+
+Node::Extras& Node::make_extras() {
+  auto made = std::make_unique<Extras>();
+  Extras* found = nullptr;
+  if (extras_.compare_exchange_strong(found, made.get(), std::memory_order_acq_rel))
+    return *made.release();
+  return *found;
+}
+
+std::mutex& extras_mutex() {
+  static std::mutex mutex;
+  return mutex;
 }
 
 EdgeList::~EdgeList() {
@@ -41,6 +55,7 @@ EdgeList::~EdgeList() {
 void push_hook(std::vector<GradHook>* hooks, uint64_t id, uint32_t output, tn_hook_fn fn,
                void* self, void (*destroy)(void*)) {
   auto held = std::make_shared<HookSelf>();
+  const std::lock_guard lock(extras_mutex());
   hooks->push_back({id, output, fn, held});
   held->self = self;
   held->destroy = destroy;
@@ -130,9 +145,7 @@ void SavedTensor::reset() {
 }
 
 Status SavedTensor::unpack(Node* node, TensorRef* tensor) const {
-  if (tensor_ == nullptr) {
-    return error(TN_INTERNAL, "{}: a saved tensor is missing", node->name());
-  }
+  if (tensor_ == nullptr) return unpack_packed(node, tensor);
   if (tensor_->version() != version_) {
     const Node* maker = is_output() ? node : grad_fn_of(tensor_);
     const std::string origin =

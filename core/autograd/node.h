@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ namespace tenon {
 
 class Node;
 struct BackwardRun;
+struct PackedTensors;  // saved_hooks.h
+class SavedPacker;
 
 struct Edge {
   Node* node = nullptr;  // owned; NULL: no gradient is wanted
@@ -59,7 +62,11 @@ struct GradHook {
   std::shared_ptr<HookSelf> held;
 };
 
-// Takes `self` unless memory is exhausted.
+// Held while the hooks and the kept gradients of any node are read or changed: threads may share a
+// tensor, and one adds a hook while another goes backward. What is taken out is destroyed behind it.
+std::mutex& extras_mutex();
+
+// Takes `self` unless memory is exhausted. Takes the mutex.
 void push_hook(std::vector<GradHook>* hooks, uint64_t id, uint32_t output, tn_hook_fn fn,
                void* self, void (*destroy)(void*));
 
@@ -90,6 +97,8 @@ class Node : public Counted {
   virtual void release_saved() = 0;
   // Of what is saved, root and its views become aliases. See break_cycles in inplace.h.
   virtual void let_go(const Tensor* root) { (void)root; }
+  // Gives each tensor that is saved to the packer. Throws.
+  virtual void pack_saved(SavedPacker* packer) { (void)packer; }
   virtual bool is_leaf() const { return false; }
 
   uint32_t n_edges() const { return n_edges_; }
@@ -108,7 +117,8 @@ class Node : public Counted {
   bool is_shared = false;
   bool adds = false;  // see add_to
 
-  // Rare things, made on demand.
+  // Rare things, made on demand by one of the threads that ask for them. The lists and `values` are read
+  // and changed under extras_mutex(), `forward` is set before the node is seen.
   struct Extras {
     std::vector<GradHook> hooks;
     std::vector<RetainedOutput> retained;
@@ -118,12 +128,14 @@ class Node : public Counted {
     TensorRef values;
     std::string forward;  // anomaly mode: the call that made this node
     std::string name;     // as autograd/1 gave it out
+    // What is saved, where functions of the program packed it: until backward is done with it.
+    std::shared_ptr<PackedTensors> packed;
   };
   Extras& extras() {
-    if (extras_ == nullptr) extras_ = std::make_unique<Extras>();
-    return *extras_;
+    Extras* found = extras_.load(std::memory_order_acquire);
+    return found != nullptr ? *found : make_extras();
   }
-  const Extras* extras_if_any() const { return extras_.get(); }
+  const Extras* extras_if_any() const { return extras_.load(std::memory_order_acquire); }
 
   std::atomic<BackwardRun*> run{nullptr};
   void* visit = nullptr;  // a BackwardRun::Visit
@@ -134,11 +146,13 @@ class Node : public Counted {
   void destroy() final;
 
  private:
+  Extras& make_extras();
+
   static constexpr uint32_t kInlineEdges = 3;
   uint32_t n_edges_ = 0;
   Edge* edges_ = inline_edges_;
   Edge inline_edges_[kInlineEdges];
-  std::unique_ptr<Extras> extras_;
+  std::atomic<Extras*> extras_{nullptr};
   Node* next_pending_ = nullptr;
 };
 
@@ -208,6 +222,13 @@ class SavedTensor {
   // owns neither.
   void let_go(const Tensor* root);
   explicit operator bool() const { return tensor_ != nullptr; }
+  // Functions of the program keep it in another form (saved_hooks.h), from which unpack makes it.
+  void set_packed() {
+    reset();
+    version_ = kPacked;
+  }
+  bool is_packed() const { return tensor_ == nullptr && version_ == kPacked; }
+  bool is_there() const { return tensor_ != nullptr || version_ == kPacked; }
   // Fails when the tensor was changed since. `node` is the one that saved it.
   Status unpack(Node* node, TensorRef* tensor) const;
   bool is_current() const { return tensor_->version() == version_; }
@@ -215,7 +236,9 @@ class SavedTensor {
   Tensor* get() const { return tensor_; }
 
  private:
-  static constexpr uint32_t kInput = ~0u;
+  Status unpack_packed(Node* node, TensorRef* tensor) const;
+
+  static constexpr uint32_t kInput = ~0u, kPacked = ~0u;
   Tensor* tensor_ = nullptr;
   uint32_t version_ = 0;
   uint32_t output_ = kInput;  // which output of the node it is

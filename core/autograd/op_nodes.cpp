@@ -5,6 +5,7 @@
 #include "autograd/inplace.h"
 #include "autograd/prim.h"
 #include "autograd/record.h"
+#include "autograd/saved_hooks.h"
 #include "base/text.h"
 #include "launch/explain.h"
 #include "registry/host_table.h"
@@ -123,7 +124,7 @@ class SavedArguments {
         *t = held.back().get();
         return nullptr;
       }
-      if (!tensors[i] || (i < 64 && (flat_mask >> i & 1) == 0)) return nullptr;
+      if (!tensors[i].is_there() || (i < 64 && (flat_mask >> i & 1) == 0)) return nullptr;
       TN_TRY(tensors[i].unpack(node, &held.emplace_back()));
       *t = held.back().get();
       return nullptr;
@@ -198,6 +199,10 @@ class OpNode : public Node {
   }
   void let_go(const Tensor* root) override {
     for (SavedTensor& s : saved_.tensors) s.let_go(root);
+  }
+  void pack_saved(SavedPacker* packer) override {
+    for (SavedTensor& s : saved_.tensors) packer->pack(&s);
+    for (SavedTensor& s : outputs_) packer->pack(&s);
   }
 
   Status finish(std::span<const tn_value> args, std::span<const tn_value> results) {

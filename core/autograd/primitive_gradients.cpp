@@ -5,6 +5,7 @@
 
 #include "autograd/inplace.h"
 #include "autograd/prim.h"
+#include "autograd/saved_hooks.h"
 #include "autograd/view_nodes.h"
 #include "base/text.h"
 #include "launch/explain.h"
@@ -56,6 +57,10 @@ class PrimitiveNode final : public Node {
   }
   void let_go(const Tensor* root) override {
     for (SavedTensor& s : saved_) s.let_go(root);
+  }
+  void pack_saved(SavedPacker* packer) override {
+    for (SavedTensor& s : saved_) packer->pack(&s);
+    packer->pack(&output_);
   }
   void save_output(Tensor* t, uint32_t number) {
     if (saves_output_) output_.save_output(t, number);

@@ -2,6 +2,7 @@
 
 #include "autograd/grad.h"
 #include "autograd/inplace.h"
+#include "autograd/saved_hooks.h"
 #include "autograd/view_nodes.h"
 #include "registry/arguments.h"
 #include "launch/explain.h"
@@ -48,6 +49,8 @@ void note_forward(Node* node, std::span<const tn_value> args, tn_device device) 
     StatusHolder ignored(current_stream(device, &stream));
     node->stream = stream;
   }
+  if ((thread_state.modes & kModesOfNodes) == 0) return;
+  if ((thread_state.modes & kModeSavedHooks) != 0) pack_saved(node);
   if ((thread_state.modes & kModeAnomaly) == 0) return;
   std::string text = node->name() + "(";
   TensorList tensors;

@@ -52,8 +52,8 @@ inline void give_history(Tensor* output, Node* node) {
   output->grad_fn = node;
   output->flags = (output->flags | TN_TENSOR_REQUIRES_GRAD) & ~uint32_t{TN_TENSOR_LEAF};
 }
-// Anomaly mode: the node remembers the call; on devices it remembers the stream. Call once per new
-// node.
+// Anomaly mode: the node remembers the call; on devices it remembers the stream. Packs what it saved,
+// where that is wished for, and throws where that fails. Call once per new node, behind its saves.
 void note_forward(Node* node, std::span<const tn_value> args, tn_device device);
 [[nodiscard]] Status refuse_inference(const char* what, std::span<const tn_value> args);
 

@@ -25,7 +25,7 @@ constexpr int kMaxStale = 16;  // what it leans on changes again and again
 
 // Under these the calls of the function are looked at one by one.
 constexpr uint32_t kEagerModes =
-    kModeProfile | kModeAutocast | kModeCapture | kModeExplain | kModeAnomaly | kModeRecord;
+    kModeProfile | kModeAutocast | kModeCapture | kModeExplain | kModesOfNodes | kModeRecord;
 
 // Why calls with these arguments are not recorded; "": they are.
 std::string unfit(std::span<tn_tensor* const> arguments) {

@@ -1,5 +1,6 @@
 // autograd/1, random/1 and amp/1.
 #include "amp/autocast.h"
+#include "autograd/saved_hooks.h"
 #include "autograd/custom.h"
 #include "autograd/engine.h"
 #include "autograd/grad.h"
@@ -173,6 +174,7 @@ const char* node_name(const tn_node* node) {
   const char* name = "";  // where memory is exhausted
   free_status(guarded([&]() -> Status {
     auto& extras = as_node(node)->extras();
+    const std::lock_guard lock(extras_mutex());
     if (extras.name.empty()) extras.name = as_node(node)->name();
     name = extras.name.c_str();
     return nullptr;
@@ -196,6 +198,22 @@ tn_status* node_add_hook(tn_node* node, tn_hook_fn fn, void* self, void (*destro
     push_hook(&as_node(node)->extras().hooks, 0, 0, fn, self, destroy);
     return nullptr;
   });
+}
+
+tn_status* saved_hooks_push(tn_pack_fn pack, tn_unpack_fn unpack,
+                            void (*drop)(void* self, void* packed), void* self,
+                            void (*destroy)(void*)) {
+  return guarded([&]() -> Status {
+    for (const void* fn :
+         {reinterpret_cast<const void*>(pack), reinterpret_cast<const void*>(unpack),
+          reinterpret_cast<const void*>(drop)})
+      TN_TRY(expect_given("push_saved_hooks: a function", fn));
+    return push_saved_hooks(pack, unpack, drop, self, destroy);
+  });
+}
+
+tn_status* saved_hooks_pop() {
+  return guarded([] { return pop_saved_hooks(); });
 }
 
 void node_release(tn_node* node) {
@@ -254,7 +272,9 @@ const tn_autograd_api* autograd_api() {
                                         node_next,
                                         node_add_hook,
                                         node_release,
-                                        accumulated_hook_add};
+                                        accumulated_hook_add,
+                                        saved_hooks_push,
+                                        saved_hooks_pop};
   return &table;
 }
 

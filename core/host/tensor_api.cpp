@@ -3,6 +3,7 @@
 #include "autograd/inplace.h"
 #include "autograd/prim.h"
 #include "primitive/convert.h"
+#include "primitive/device_dtypes.h"
 #include "host/dlpack.h"
 #include "host/tables.h"
 #include "memory/adopt.h"
@@ -11,6 +12,8 @@
 #include "memory/transfer.h"
 #include "registry/recording.h"
 #include "registry/thread_state.h"
+#include "tensor/rows.h"
+#include "tensor/view.h"
 
 namespace tenon {
 namespace {
@@ -25,7 +28,11 @@ tn_status* empty(int32_t ndim, const int64_t* sizes, tn_dtype dtype, tn_device d
     const std::span<const int64_t> shape(sizes, static_cast<size_t>(ndim));
     int64_t numel;
     TN_TRY(count_elements("empty", shape, dtype, &numel));
-    if (device.type != TN_DEVICE_CPU || device.index != 0) TN_TRY(check_device(device));
+    if (device.type != TN_DEVICE_CPU || device.index != 0) {
+      TN_TRY(check_device(device));
+      if (Status failed = check_has_dtype(device, dtype))
+        return wrap(failed, [] { return "empty"; });
+    }
     Tensor* t;
     TN_TRY(empty_tensor(shape, dtype, device, &t));
     if ((thread_state.modes & kModeInference) != 0) t->flags |= TN_TENSOR_INFERENCE;
@@ -139,9 +146,23 @@ tn_status* mutable_data(tn_tensor* t, void** data) {
 
 tn_status* detach_tensor(tn_tensor* t, tn_tensor** result) {
   return guarded([&]() -> Status {
-    TN_TRY(expect_tensor("detach", t));
+    TN_TRY(expect_given_tensor("detach", t));
     TN_TRY(expect_place("detach", result));
-    *result = detach(as_tensor(t));
+    // A row-sparse tensor has no history, and never changes.
+    *result =
+        is_rows(as_tensor(t)) ? TensorRef::retaining(as_tensor(t)).take() : detach(as_tensor(t));
+    return nullptr;
+  });
+}
+
+tn_status* view_as_dtype(tn_tensor* t, tn_dtype dtype, tn_tensor** result) {
+  return guarded([&]() -> Status {
+    TN_TRY(expect_tensor("view", t));
+    TN_TRY(expect_place("view", result));
+    refuse_recording("view of another dtype", t);
+    Tensor* view = nullptr;
+    TN_TRY(view_dtype(as_tensor(t), dtype, &view));
+    *result = view;
     return nullptr;
   });
 }
@@ -241,7 +262,8 @@ const tn_tensor_api* tensor_api() {
                                       data,
                                       pin,
                                       is_pinned,
-                                      set_non_blocking};
+                                      set_non_blocking,
+                                      view_as_dtype};
   return &table;
 }
 

@@ -66,7 +66,7 @@ tn_storage* make_storage(void* at, void* data, uint64_t bytes, uint64_t kind) {
 MemorySummary summary(uint64_t wanted) {
   tn_memory_stats stats{};
   read_cpu_stats(&stats);
-  return {wanted, stats.limit, stats.allocated, cached_block_bytes(), stats.cached};
+  return {wanted, true, stats.limit, stats.allocated, cached_block_bytes(), stats.cached};
 }
 
 // One try, without caching: an allocation of exactly the bytes, behind a header of its own.

@@ -254,6 +254,11 @@ bool DeviceMemory::over_limit(uint64_t more) const {
   return limit_ != 0 && taken_ + cached_blob_bytes(device_) + more > limit_;
 }
 
+// May the cache serve such a request? Beyond a limit only where live storages stay below it.
+bool DeviceMemory::may_serve(uint64_t bytes) const {
+  return !over_limit(0) || live_ + cached_blob_bytes(device_) + bytes <= limit_;
+}
+
 DeviceMemory::Block* DeviceMemory::take_recent(StreamPool& pool, uint64_t bytes) {
   Block*& head = pool.recent[list_of(bytes)];
   Block* block = head;
@@ -263,20 +268,21 @@ DeviceMemory::Block* DeviceMemory::take_recent(StreamPool& pool, uint64_t bytes)
   return block;
 }
 
-// The smallest free block of the sets that fits without much waste; NULL: none.
-DeviceMemory::Block* DeviceMemory::take_fitting(StreamPool& pool, uint64_t bytes) {
+// The smallest free block of the sets that fits without much waste, or with any; NULL: none.
+DeviceMemory::Block* DeviceMemory::take_fitting(StreamPool& pool, uint64_t bytes, Waste waste) {
   Block wanted;
   wanted.bytes = bytes;
+  const bool any = waste == Waste::kAny && !is_poisoning();
   for (const bool small : {true, false}) {
-    if (small && bytes > kSmallRequest) continue;
+    if (small && bytes > kSmallRequest && !any) continue;
     FreeBlocks& blocks = pool.free[small];
     const auto found = blocks.lower_bound(&wanted);
     if (found == blocks.end()) continue;
     Block* block = *found;
     const bool wasteful = block->bytes - bytes > (is_poisoning() ? 0 : bytes / 4);
     // Small requests leave large blocks whole: those would never come together again.
-    const bool cut = wasteful && may_split_ && (small || bytes > kSmallRequest);
-    if (wasteful && !cut) continue;
+    const bool cut = wasteful && may_split_ && (any || small || bytes > kSmallRequest);
+    if (wasteful && !cut && !any) continue;
     std::unique_ptr<Block> rest = cut ? new_block() : nullptr;
     take_out(&blocks, block);
     block->free = false;
@@ -295,11 +301,23 @@ DeviceMemory::Block* DeviceMemory::take(Stream* stream, uint64_t bytes) {
   if (pool == nullptr || over_limit(0)) return nullptr;
   Block* block = take_recent(*pool, wanted);
   if (block == nullptr) [[unlikely]] {
-    block = take_fitting(*pool, wanted);
-    if (block == nullptr && flush_recent(*pool)) block = take_fitting(*pool, wanted);
+    block = take_fitting(*pool, wanted, Waste::kLittle);
+    if (block == nullptr && flush_recent(*pool))
+      block = take_fitting(*pool, wanted, Waste::kLittle);
     if (block == nullptr) return nullptr;
   }
   count(block, bytes);
+  return block;
+}
+
+// From what is left in segments that cannot go back; NULL: there is none.
+DeviceMemory::Block* DeviceMemory::take_left(Stream* stream, uint64_t bytes, Waste waste) {
+  if (!kCaching) return nullptr;
+  const std::lock_guard lock(mutex_);
+  StreamPool& pool = pool_of(stream);
+  flush_recent(pool);
+  Block* block = may_serve(bytes) ? take_fitting(pool, rounded(bytes), waste) : nullptr;
+  if (block != nullptr) count(block, bytes);
   return block;
 }
 
@@ -341,7 +359,8 @@ void DeviceMemory::stream_died(Stream* stream) {
 
 MemorySummary DeviceMemory::summary(uint64_t wanted) {
   const std::lock_guard lock(mutex_);
-  return {wanted, limit_, live_, taken_ - in_use_, cached_blob_bytes(device_)};
+  const bool limited = wanted > kMaxRequest || over_limit(rounded(wanted));
+  return {wanted, limited, limit_, live_, taken_ - in_use_, cached_blob_bytes(device_)};
 }
 
 void DeviceMemory::read_stats(tn_memory_stats* stats) {

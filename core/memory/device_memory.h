@@ -8,8 +8,9 @@
 //     are in the sets of one stream.
 //  3. A segment goes back to the backend whole, behind the work of its block's stream. Whole ones of a
 //     stream that died, whose work is done, are `idle`: any stream takes them before it asks for more.
-//  4. taken_ + blobs never grow past the limit; while they are past it (the limit came later), the
-//     cache gives nothing.
+//  4. taken_ + blobs never grow past the limit. While they are past it (the limit came later), a
+//     request first gives back the segments that are free. What is left in others serves as long
+//     as live storages and the request stay below the limit.
 //  5. No function of the backend is called under the mutex.
 //  6. A free that waits for nobody goes to a list of its size (`recent`), where the next request of
 //     that size finds it. Before the backend is asked for more, these lists go to the sets, and
@@ -86,7 +87,9 @@ class DeviceMemory {
   Block* take(Stream* stream, uint64_t bytes);
   Block* take_idle(uint64_t bytes);
   Block* take_recent(StreamPool& pool, uint64_t bytes);
-  Block* take_fitting(StreamPool& pool, uint64_t bytes);
+  enum class Waste { kLittle, kAny };
+  Block* take_fitting(StreamPool& pool, uint64_t bytes, Waste waste);
+  Block* take_left(Stream* stream, uint64_t bytes, Waste waste);
   static std::unique_ptr<Block> new_block();
   static void take_out(FreeBlocks* blocks, Block* block);
   Block* split(Block* block, uint64_t bytes, std::unique_ptr<Block> rest);
@@ -102,6 +105,7 @@ class DeviceMemory {
   void release_segment(Block* block);
   [[nodiscard]] Status release_cached();
   bool over_limit(uint64_t more) const;
+  bool may_serve(uint64_t bytes) const;
   MemorySummary summary(uint64_t wanted);
 
   const tn_device device_;

@@ -51,6 +51,11 @@ Status DeviceMemory::grow(Stream* stream, uint64_t requested, Block** block,
       return nullptr;
     }
   }
+  if (!has_room(0)) {
+    TN_TRY(release_cached());
+    *block = take_left(stream, requested, Waste::kLittle);
+    if (*block != nullptr) return nullptr;
+  }
   void* memory = nullptr;
   TN_TRY(take_segment(segment, &memory, refusal));
   if (memory == nullptr) {
@@ -60,7 +65,10 @@ Status DeviceMemory::grow(Stream* stream, uint64_t requested, Block** block,
     if (*block != nullptr) return nullptr;
     segment = bytes;
     TN_TRY(take_segment(segment, &memory, refusal));
-    if (memory == nullptr) return nullptr;
+    if (memory == nullptr) {
+      *block = take_left(stream, requested, Waste::kAny);
+      return nullptr;
+    }
   }
   Block* made = first.release();
   made->owner = this;

@@ -23,11 +23,13 @@ Status out_of_memory(tn_device device, const MemorySummary& s, Status refusal) {
       "weights "
       "{}",
       device_text(device), bytes_text(s.wanted),
-      s.limit == 0 ? "no limit of the cache" : "limit " + bytes_text(s.limit), bytes_text(s.live),
-      bytes_text(s.cached), bytes_text(s.blobs));
+      s.limit == 0 ? "no limit of the cache"
+      : s.limited  ? "limit " + bytes_text(s.limit)
+                   : "the device has no more",
+      bytes_text(s.live), bytes_text(s.cached), bytes_text(s.blobs));
   const tn_device_def& def = device_type(device.type)->def;
   uint64_t free = 0, total = 0;
-  if (s.limit == 0 && def.memory_info != nullptr) {
+  if ((s.limit == 0 || !s.limited) && def.memory_info != nullptr) {
     const StatusHolder unknown(slots::memory_info(device, &free, &total));
     if (!unknown) {
       message += fmt::format("; the device has {} free of {}", bytes_text(free), bytes_text(total));

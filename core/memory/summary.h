@@ -23,10 +23,11 @@ inline constexpr uint64_t kMaxRequest = uint64_t{1} << 62;
 
 struct MemorySummary {
   uint64_t wanted = 0;
-  uint64_t limit = 0;   // 0: none
-  uint64_t live = 0;    // bytes of live storages
-  uint64_t cached = 0;  // bytes taken from the device that no storage has
-  uint64_t blobs = 0;   // bytes of cache/1
+  bool limited = false;  // what was in the way is the limit, where there is one
+  uint64_t limit = 0;    // 0: none
+  uint64_t live = 0;     // bytes of live storages
+  uint64_t cached = 0;   // bytes taken from the device that no storage has
+  uint64_t blobs = 0;    // bytes of cache/1
 };
 
 std::string bytes_text(uint64_t bytes);  // "512 B", "4.0 MiB"

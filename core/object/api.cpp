@@ -207,17 +207,41 @@ tn_status* api_add_forward_hook(tn_object* object, tn_forward_hook_fn fn, void* 
                                 void (*destroy)(void*), uint64_t* id) {
   return checked({{"add_forward_hook: the object", object},
                   {"add_forward_hook: the function", reinterpret_cast<const void*>(fn)}},
-                 [&] { return add_forward_hook(object, fn, self, destroy, false, id); });
+                 [&] { return add_hook(object, TN_HOOK_FORWARD, 0, fn, self, destroy, id); });
 }
 tn_status* api_add_forward_pre_hook(tn_object* object, tn_forward_hook_fn fn, void* self,
                                     void (*destroy)(void*), uint64_t* id) {
   return checked({{"add_forward_pre_hook: the object", object},
                   {"add_forward_pre_hook: the function", reinterpret_cast<const void*>(fn)}},
-                 [&] { return add_forward_hook(object, fn, self, destroy, true, id); });
+                 [&] { return add_hook(object, TN_HOOK_FORWARD_PRE, 0, fn, self, destroy, id); });
 }
 tn_status* api_remove_forward_hook(tn_object* object, uint64_t id) {
   return checked({{"remove_forward_hook: the object", object}},
-                 [&] { return remove_forward_hook(object, id); });
+                 [&] { return remove_hook(object, id); });
+}
+tn_status* api_add_hook(tn_object* object, tn_hook_kind kind, uint32_t flags, tn_forward_hook_fn fn,
+                        void* self, void (*destroy)(void*), uint64_t* id) {
+  return checked({{"add_hook: the object", object},
+                  {"add_hook: the function", reinterpret_cast<const void*>(fn)},
+                  {"add_hook: the place for the number", id}},
+                 [&] { return add_hook(object, kind, flags, fn, self, destroy, id); });
+}
+int32_t api_has_hooks(const tn_object* object, tn_hook_kind kind) {
+  if (object == nullptr) return 0;
+  for (const auto* list : {object->hooks.get(), object->state_hooks.get()}) {
+    if (list == nullptr) continue;
+    for (const auto& hook : *list) {
+      if (hook->kind == kind) return 1;
+    }
+  }
+  return 0;
+}
+tn_status* api_call_hooks(tn_object* object, tn_hook_kind kind, const tn_value* args,
+                          uint32_t n_args, tn_value* results, uint32_t n_results) {
+  return checked({{"call_hooks: the object", object},
+                  {"call_hooks: the list of arguments", list_or_none(args, n_args)},
+                  {"call_hooks: the list of results", list_or_none(results, n_results)}},
+                 [&] { return call_state_hooks(object, kind, args, n_args, results, n_results); });
 }
 
 tn_status* api_visit(const tn_object* object, tn_entry_fn see, void* context) {
@@ -394,6 +418,9 @@ constexpr tn_object_api kTable{
     .is_shared = api_is_shared,
     .become = api_become,
     .remove = api_remove,
+    .add_hook = api_add_hook,
+    .has_hooks = api_has_hooks,
+    .call_hooks = api_call_hooks,
 };
 
 }  // namespace

@@ -61,6 +61,15 @@ tn_factory_def known_part(const tn_factory_def& def) {
   return known;
 }
 
+// Does a message begin with the first option, a path? It says all there is to know, without the name of
+// what reads the file, which the caller never wrote.
+bool begins_with_text_of(std::string_view message, const std::vector<Option>& options) {
+  if (options.empty()) return false;
+  const tn_value& first = options[0].value.get();
+  if (first.kind != TN_KIND_STRING || first.count == 0) return false;
+  return message.starts_with(std::string_view(first.as.string, first.count));
+}
+
 Status create(const Factory* factory, const BoundArguments& arguments, Object** object) {
   ObjectRef made(new Object(factory->schema.name, factory->def.kind));
   made->factory = factory;
@@ -71,6 +80,8 @@ Status create(const Factory* factory, const BoundArguments& arguments, Object** 
   }
   if (Status status =
           factory->def.create(factory->def.self, made.get(), arguments.data(), arguments.size())) {
+    if (made->kind == TN_OBJECT_OTHER && begins_with_text_of(status->message, made->options))
+      return status;
     return wrap(status, [&] { return fmt::format("{} could not be made", made->type); });
   }
   *object = made.take();

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/hot_thread_local.h"
+#include "base/log.h"
 #include "profile/profile.h"
 
 namespace tenon {
@@ -77,38 +78,72 @@ bool has_hooks(const Object* object, std::string_view method) {
          method.starts_with(object->kind == TN_OBJECT_OPTIMIZER ? "step" : "forward");
 }
 
-// Such a method of an object that has hooks.
+// One call of such a method of an object that has hooks.
+struct HookedCall {
+  Object* object;
+  const Method& method;
+  const std::shared_ptr<const HookList> hooks;
+  tn_value* values;  // the arguments, as pre-hooks leave them
+  tn_value* owned;   // those of them that hooks replaced
+  tn_value* given;   // what one pre-hook gives
+  uint32_t n;
+  tn_value* results;
+  uint32_t n_results;
+  size_t n_done = 0;  // forward hooks that were called
+
+  Status run() {
+    for (const auto& hook : *hooks) {
+      if (hook->kind != TN_HOOK_FORWARD_PRE) continue;
+      TN_TRY(hook->fn(hook->self, object, values, n, given, n));
+      for (uint32_t i = 0; i < n; ++i) {
+        if (given[i].kind == TN_KIND_NONE) continue;
+        TN_TRY(check_value(method.schema, method.schema.arguments[i], given[i],
+                           /*numbers_as_tensors=*/false));
+        release_value(&owned[i]);
+        values[i] = owned[i] = std::exchange(given[i], {});
+      }
+    }
+    std::shared_ptr<const Method> now;  // by a hook the object may have become another
+    TN_TRY(find_method(object, method.schema.name, &now));
+    if (Status status = now->fn(now->self, object, values, n, results, n_results))
+      return name_object(object, status);
+    TN_TRY(check_results(object, method, results, n_results));
+    for (const auto& hook : *hooks) {
+      ++n_done;
+      if (hook->kind != TN_HOOK_FORWARD) continue;
+      TN_TRY(hook->fn(hook->self, object, values, n, results, n_results));
+      TN_TRY(check_results(object, method, results, n_results));
+    }
+    return nullptr;
+  }
+
+  // Behind a failure, the hooks that are always called and were not. They see the results that are
+  // there, of which nothing leaves the call.
+  [[gnu::cold]] void run_always() {
+    for (size_t i = n_done; i < hooks->size(); ++i) {
+      const Hook& hook = *(*hooks)[i];
+      if (!hook.always) continue;
+      StatusHolder failed(hook.fn(hook.self, object, values, n, results, n_results));
+      if (!failed) continue;
+      const std::string text = fmt::format(
+          "{}: a forward hook that is always called failed behind another error, which goes on: {}",
+          object->type, status_text(failed.get()));
+      log_line(2, text.c_str());
+    }
+  }
+};
+
 Status invoke_hooked(Object* object, const Method& method, const BoundArguments& arguments,
                      tn_value* results, uint32_t n_results) {
-  const std::shared_ptr<const HookList> hooks = object->hooks;
   const uint32_t n = arguments.size();
-  // The arguments, those of them that hooks replaced, and what one hook gives.
   std::vector<tn_value> all(size_t{n} * 3);
   tn_value *const values = all.data(), *const owned = values + n, *const given = owned + n;
   std::copy_n(arguments.data(), n, values);
   const ResultsScope scope({owned, 2 * size_t{n}});
-  for (const auto& hook : *hooks) {
-    if (!hook->before) continue;
-    TN_TRY(hook->fn(hook->self, object, values, n, given, n));
-    for (uint32_t i = 0; i < n; ++i) {
-      if (given[i].kind == TN_KIND_NONE) continue;
-      TN_TRY(check_value(method.schema, method.schema.arguments[i], given[i],
-                         /*numbers_as_tensors=*/false));
-      release_value(&owned[i]);
-      values[i] = owned[i] = std::exchange(given[i], {});
-    }
-  }
-  std::shared_ptr<const Method> now;  // by a hook the object may have become another
-  TN_TRY(find_method(object, method.schema.name, &now));
-  if (Status status = now->fn(now->self, object, values, n, results, n_results))
-    return name_object(object, status);
-  TN_TRY(check_results(object, method, results, n_results));
-  for (const auto& hook : *hooks) {
-    if (hook->before) continue;
-    TN_TRY(hook->fn(hook->self, object, values, n, results, n_results));
-    TN_TRY(check_results(object, method, results, n_results));
-  }
-  return nullptr;
+  HookedCall call{object, method, object->hooks, values, owned, given, n, results, n_results};
+  Status status = call.run();
+  if (status != nullptr) call.run_always();
+  return status;
 }
 
 }  // namespace
@@ -141,6 +176,20 @@ Status invoke(Object* object, std::string_view name, const tn_value* args, uint3
     return name_object(object, status);
   }
   return scope.keep_if_fine(check_results(object, *method, results, n_results));
+}
+
+Status call_state_hooks(Object* object, tn_hook_kind kind, const tn_value* args, uint32_t n_args,
+                        tn_value* results, uint32_t n_results) {
+  if (kind < TN_HOOK_STATE_PRE || kind > TN_HOOK_LOAD) {
+    return invalid("call_hooks: {} has no hooks of states of the kind {}", object->type, kind);
+  }
+  const Ref<Object> held = Ref<Object>::retaining(object);  // a hook may let the caller's go
+  const std::shared_ptr<const HookList> hooks = object->state_hooks;
+  if (!hooks) return nullptr;
+  for (const auto& hook : *hooks) {
+    if (hook->kind == kind) TN_TRY(hook->fn(hook->self, object, args, n_args, results, n_results));
+  }
+  return nullptr;
 }
 
 }  // namespace tenon

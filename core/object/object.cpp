@@ -176,35 +176,49 @@ Status add_method(Object* object, std::string_view schema, tn_method_fn fn, void
 }
 
 // A new list, with room for one more.
-static std::shared_ptr<HookList> hooks_without(const Object* object, uint64_t id) {
+static std::shared_ptr<HookList> hooks_without(const std::shared_ptr<const HookList>& of,
+                                               uint64_t id) {
   auto hooks = std::make_shared<HookList>();
-  if (!object->hooks) return hooks;
-  hooks->reserve(object->hooks->size() + 1);
-  for (const auto& hook : *object->hooks) {
+  if (!of) return hooks;
+  hooks->reserve(of->size() + 1);
+  for (const auto& hook : *of) {
     if (hook->id != id) hooks->push_back(hook);
   }
   return hooks;
 }
 
-Status add_forward_hook(Object* object, tn_forward_hook_fn fn, void* self, void (*destroy)(void*),
-                        bool before, uint64_t* id) {
-  if (fn == nullptr) return invalid("{}: a forward hook has no function", object->type);
-  auto hooks = hooks_without(object, 0);
-  hooks->emplace_back();  // before the hook, which owns `self` from then on
-  hooks->back() = std::make_shared<ForwardHook>(object->last_hook + 1, fn, self, destroy, before);
-  object->hooks = std::move(hooks);
+Status add_hook(Object* object, tn_hook_kind kind, uint32_t flags, tn_forward_hook_fn fn,
+                void* self, void (*destroy)(void*), uint64_t* id) {
+  const bool is_forward = kind == TN_HOOK_FORWARD || kind == TN_HOOK_FORWARD_PRE;
+  if (fn == nullptr)
+    return invalid("{}: a {} hook has no function", object->type, is_forward ? "forward" : "state");
+  if (kind < TN_HOOK_FORWARD || kind > TN_HOOK_LOAD)
+    return invalid("{}: unknown kind {} of a hook", object->type, kind);
+  const bool always = (flags & TN_HOOK_ALWAYS) != 0;
+  if ((flags & ~uint32_t{TN_HOOK_PREPEND | TN_HOOK_ALWAYS}) != 0 ||
+      (always && kind != TN_HOOK_FORWARD)) {
+    return invalid("{}: unknown flags {} of a hook of kind {}", object->type, flags, kind);
+  }
+  std::shared_ptr<const HookList>& list = is_forward ? object->hooks : object->state_hooks;
+  auto hooks = hooks_without(list, 0);
+  // The place comes before the hook, which owns `self` from then on.
+  const auto place = hooks->emplace((flags & TN_HOOK_PREPEND) != 0 ? hooks->begin() : hooks->end());
+  *place = std::make_shared<Hook>(object->last_hook + 1, fn, self, destroy, kind, always);
+  list = std::move(hooks);
   object->note_change();
   *id = ++object->last_hook;
   return nullptr;
 }
 
-Status remove_forward_hook(Object* object, uint64_t id) {
-  auto hooks = hooks_without(object, id);
-  if (!object->hooks || hooks->size() == object->hooks->size())
-    return error(TN_NOT_FOUND, "{} has no forward hook {}", object->type, id);
-  object->note_change();
-  object->hooks = hooks->empty() ? nullptr : std::move(hooks);
-  return nullptr;
+Status remove_hook(Object* object, uint64_t id) {
+  for (std::shared_ptr<const HookList>* list : {&object->hooks, &object->state_hooks}) {
+    auto hooks = hooks_without(*list, id);
+    if (!*list || hooks->size() == (*list)->size()) continue;
+    object->note_change();
+    *list = hooks->empty() ? nullptr : std::move(hooks);
+    return nullptr;
+  }
+  return error(TN_NOT_FOUND, "{} has no forward hook {}", object->type, id);
 }
 
 Status find_tensor(const Object* object, std::string_view name, const NamedTensor** entry) {

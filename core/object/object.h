@@ -52,22 +52,23 @@ struct Method {
   }
 };
 
-struct ForwardHook {
+struct Hook {
   uint64_t id;
   tn_forward_hook_fn fn;
   void* self;
   void (*destroy)(void*);
-  bool before;  // `forward` runs
+  tn_hook_kind kind;
+  bool always;  // where forward fails, too
 
-  ForwardHook(uint64_t i, tn_forward_hook_fn f, void* s, void (*d)(void*), bool b)
-      : id(i), fn(f), self(s), destroy(d), before(b) {}
-  ForwardHook(const ForwardHook&) = delete;
-  ~ForwardHook() {
+  Hook(uint64_t i, tn_forward_hook_fn f, void* s, void (*d)(void*), tn_hook_kind k, bool a)
+      : id(i), fn(f), self(s), destroy(d), kind(k), always(a) {}
+  Hook(const Hook&) = delete;
+  ~Hook() {
     if (destroy != nullptr) destroy(self);
   }
 };
 // A call holds the list that it began with, so a hook may remove itself.
-using HookList = std::vector<std::shared_ptr<ForwardHook>>;
+using HookList = std::vector<std::shared_ptr<Hook>>;
 
 // A dynamic option of a group: the tensor on cpu in which it lies.
 struct GroupNumber {
@@ -98,7 +99,8 @@ struct tn_object final : tenon::Counted {
   std::vector<tenon::NamedTensor> tensors;  // in order of definition, as all of these
   std::vector<tenon::NamedChild> children;
   std::vector<std::shared_ptr<const tenon::Method>> methods;
-  std::shared_ptr<const tenon::HookList> hooks;  // NULL: none
+  // Of forward and of states; NULL: none.
+  std::shared_ptr<const tenon::HookList> hooks, state_hooks;
   uint64_t last_hook = 0;
   uint64_t removals = 0;  // of entries
   std::vector<tenon::ParameterGroup> groups;
@@ -147,12 +149,13 @@ namespace tenon {
 [[nodiscard]] Status set_child(Object* object, std::string_view name, Object* child);
 // Takes out the tensor or child of this name.
 [[nodiscard]] Status remove_entry(Object* object, std::string_view name);
-// add_method and add_forward_hook take self when they succeed.
+// add_method and add_hook take self when they succeed.
 [[nodiscard]] Status add_method(Object* object, std::string_view schema, tn_method_fn fn,
                                 void* self, void (*destroy)(void*));
-[[nodiscard]] Status add_forward_hook(Object* object, tn_forward_hook_fn fn, void* self,
-                                      void (*destroy)(void*), bool before, uint64_t* id);
-[[nodiscard]] Status remove_forward_hook(Object* object, uint64_t id);
+[[nodiscard]] Status add_hook(Object* object, tn_hook_kind kind, uint32_t flags,
+                              tn_forward_hook_fn fn, void* self, void (*destroy)(void*),
+                              uint64_t* id);
+[[nodiscard]] Status remove_hook(Object* object, uint64_t id);
 
 // Borrowed. Errors name the nearest.
 [[nodiscard]] Status find_tensor(const Object* object, std::string_view name,

@@ -124,9 +124,10 @@ Status move_object(Object* object, tn_device device, tn_dtype floats) {
     }
     if (status != nullptr) {
       return wrap(status, [&] {
-        return fmt::format("{}: to: '{}' ({}) cannot be moved to {}; nothing was moved",
-                           object->type, move.path, tensor_text(move.tensor.get()),
-                           device_text(device));
+        return fmt::format(
+            "{}: to: '{}' ({}) cannot be moved to {}{}; nothing was moved", object->type, move.path,
+            tensor_text(move.tensor.get()), device_text(device),
+            floats == TN_DTYPE_NONE ? "" : fmt::format(" as {}", dtype_name(floats)));
       });
     }
   }

@@ -86,6 +86,14 @@ void warn_of_bundled(const Candidate& candidate, const std::string& reason) {
                .c_str());
 }
 
+// Whoever names a folder expects its plugins; the program would else go on without them, in
+// silence.
+void warn_of_ignored(const SearchFolder& folder) {
+  const std::string text =
+      fmt::format("TENON_PLUGIN_PATH: '{}' is {}", folder.folder.string(), folder.ignored);
+  if (loader().told.insert(text).second) log_line(2, text.c_str());
+}
+
 fs::path identity_of(const fs::path& file) {
   std::error_code ec;
   fs::path identity = fs::canonical(file, ec);
@@ -329,7 +337,10 @@ Status load_all_plugins() {
     std::vector<std::string> searched;
     Candidates candidates;
     for (SearchFolder& folder : folders) {
-      if (!folder.ignored.empty()) continue;
+      if (!folder.ignored.empty()) {
+        warn_of_ignored(folder);
+        continue;
+      }
       std::error_code failed;
       const std::vector<fs::path> files = libraries_in(folder.folder, &failed);
       searched.push_back(folder.folder.string());

@@ -60,7 +60,7 @@ Status check_flags(const tn_op_def& def, const std::string& name, OpKind kind) {
   }
   const bool elementwise = kind == OpKind::kExpression;
   if ((def.flags & TN_OP_INPLACE) != 0 && !elementwise) {
-    return invalid("op '{}': TN_OP_INPLACE needs an expression", name);
+    return invalid("op '{}': .inplace() (TN_OP_INPLACE) needs an expression", name);
   }
   if ((def.flags & (TN_OP_DYNAMIC | TN_OP_RANDOM)) != 0 && (elementwise || kind == OpKind::kView)) {
     return invalid("op '{}': {} cannot be dynamic or random", name,
@@ -70,16 +70,17 @@ Status check_flags(const tn_op_def& def, const std::string& name, OpKind kind) {
     return invalid("op '{}': TN_OP_LIBRARY is for ops of kernels alone", name);
   }
   if ((def.flags & TN_OP_KEEPS_HALVES) != 0 && kind != OpKind::kDecomposition) {
-    return invalid("op '{}': TN_OP_KEEPS_HALVES is for ops with a decomposition", name);
+    return invalid("op '{}': .keeps_halves() (TN_OP_KEEPS_HALVES) is for ops with a decomposition",
+                   name);
   }
   if ((def.flags & (TN_OP_VJP_SKIPS_ARGS | TN_OP_VJP_SKIPS_OUTPUTS)) != 0 && def.vjp == nullptr) {
     return invalid("op '{}': TN_OP_VJP_SKIPS_ARGS and _OUTPUTS are for ops with a vjp", name);
   }
   if ((def.flags & TN_OP_FUSED) != 0 && kind != OpKind::kDecomposition) {
-    return invalid("op '{}': a fused op needs a decomposition", name);
+    return invalid("op '{}': .fused() (TN_OP_FUSED) needs a decomposition", name);
   }
   if ((def.flags & TN_OP_NUMBERS) != 0 && kind != OpKind::kDecomposition) {
-    return invalid("op '{}': TN_OP_NUMBERS is for ops with a decomposition", name);
+    return invalid("op '{}': .numbers() (TN_OP_NUMBERS) is for ops with a decomposition", name);
   }
   if (def.amp < TN_AMP_AUTO || def.amp > TN_AMP_WIDEST) {
     return invalid("op '{}': unknown amp class {}", name, def.amp);
@@ -101,7 +102,7 @@ Status check_signature(const tn_op_def& def, const Schema& schema, const std::st
     const bool fits = !schema.arguments.empty() && schema.arguments[0].type == Type::kTensor &&
                       !schema.arguments[0].list && !schema.arguments[0].optional;
     if (!fits) {
-      return invalid("op '{}': TN_OP_METHOD needs a Tensor first, not '{}'", name,
+      return invalid("op '{}': .method() (TN_OP_METHOD) needs a Tensor first, not '{}'", name,
                      schema_text(schema));
     }
   }
@@ -177,8 +178,9 @@ Status inplace_schema(const Schema& schema, const std::string& name, Schema* inp
                     schema.arguments[0].alias == 0 && schema.returns.size() == 1 &&
                     schema.returns[0].alias == 0;
   if (!fits) {
-    return invalid("op '{}': TN_OP_INPLACE needs a Tensor first and one Tensor back, not '{}'",
-                   name, schema_text(schema));
+    return invalid(
+        "op '{}': .inplace() (TN_OP_INPLACE) needs a Tensor first and one Tensor back, not '{}'",
+        name, schema_text(schema));
   }
   *inplace = schema.clone();
   inplace->name += "_";

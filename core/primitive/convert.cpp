@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
+#include "primitive/device_dtypes.h"
 #include "primitive/elementwise.h"
 #include "registry/expressions.h"
 #include "registry/recording.h"
@@ -137,6 +139,7 @@ static Status copy_as(Tensor* x, tn_device device, tn_dtype dtype, bool in_order
     return copy_rows_to(x, device, dtype, result);
   int64_t numel;
   TN_TRY(count_elements("copy", x->size_span(), dtype, &numel));
+  if (!(device == x->device)) TN_TRY(check_has_dtype(device, dtype));
   const bool goes_on = non_blocking_copies && device == kCpu && allocation_listener == nullptr &&
                        has_pinned_memory(x->device);
   Tensor* made;
@@ -165,6 +168,59 @@ Status copy_in_order(Tensor* x, tn_device device, tn_dtype dtype, Tensor** resul
   return copy_as(x, device, dtype, true, result);
 }
 
+// The three that follow: dst = src elementwise, of one size, on two devices.
+
+// Casts and densifies where the source is, moves the bytes, spreads where the destination is.
+static Status cast_and_move(Tensor* dst, Tensor* src) {
+  Tensor* dense;
+  if (lie_alike(dst, src)) {
+    if (src->dtype == dst->dtype) src->retain();
+    dense = src;
+    if (src->dtype != dst->dtype) TN_TRY(copy_in_order(src, src->device, dst->dtype, &dense));
+  } else {
+    TN_TRY(src->dtype == dst->dtype ? contiguous(src, &dense)
+                                    : copy_to(src, src->device, dst->dtype, &dense));
+  }
+  const TensorRef dense_source(dense);  // held until the transfer has noted its use
+  if (lie_alike(dst, dense)) return copy_dense(dst, dense);
+  Tensor* landed;
+  TN_TRY(empty_tensor(dst->size_span(), dst->dtype, dst->device, &landed));
+  const TensorRef staged(landed);
+  TN_TRY(copy_dense(landed, dense));
+  return copy_on_device(dst, landed);
+}
+
+// Moves the bytes to the cpu as they are, and casts there.
+static Status move_and_cast(Tensor* dst, Tensor* src) {
+  Tensor* made;
+  {
+    // The cpu reads what arrives at once, so nothing may be under way.
+    const bool before = std::exchange(non_blocking_copies, false);
+    Status failed = copy_in_order(src, kCpu, TN_DTYPE_NONE, &made);
+    non_blocking_copies = before;
+    TN_TRY(failed);
+  }
+  const TensorRef landed(made);
+  if (dst->device == kCpu) return copy_on_device(dst, landed.get());
+  TN_TRY(copy_in_order(landed.get(), kCpu, dst->dtype, &made));
+  const TensorRef cast(made);
+  return copy_into(dst, cast.get());
+}
+
+// A cast is done where fewer bytes move for it, and on the other side where no kernel takes it
+// there: a device may lack dtypes that the cpu has.
+static Status copy_across(Tensor* dst, Tensor* src) {
+  TN_TRY(check_upload("copy_", dst->device, src->device));
+  if (src->dtype == dst->dtype || src->device == kCpu) return cast_and_move(dst, src);
+  const bool goes_on = non_blocking_copies && dst->storage->pinned_for == src->device.type;
+  const bool moves_first =
+      dst->device == kCpu && kItemSize[dst->dtype] >= kItemSize[src->dtype] && !goes_on;
+  StatusHolder failed(moves_first ? move_and_cast(dst, src) : cast_and_move(dst, src));
+  if (!failed || failed.get()->code != TN_UNSUPPORTED) return failed.take();
+  const StatusHolder other(moves_first ? cast_and_move(dst, src) : move_and_cast(dst, src));
+  return other ? failed.take() : nullptr;
+}
+
 Status copy_into(Tensor* dst, Tensor* src) {
   if (may_overlap(dst)) {
     return invalid("copy_: the destination ({}) has elements that share memory", sizes_text(dst));
@@ -186,30 +242,13 @@ Status copy_into(Tensor* dst, Tensor* src) {
     dst->bump_version();
     return nullptr;
   }
-  TensorRef staged, dense_source;
+  TensorRef staged;
   if (!(dst->device == src->device)) {
-    TN_TRY(check_upload("copy_", dst->device, src->device));
-    // Cast and densify where the source is, move the bytes, spread where the destination is.
-    Tensor* dense;
-    if (lie_alike(dst, src)) {
-      if (src->dtype == dst->dtype) src->retain();
-      dense = src;
-      if (src->dtype != dst->dtype) TN_TRY(copy_in_order(src, src->device, dst->dtype, &dense));
-    } else {
-      TN_TRY(src->dtype == dst->dtype ? contiguous(src, &dense)
-                                      : copy_to(src, src->device, dst->dtype, &dense));
-    }
-    dense_source = TensorRef(dense);  // held until the transfer has noted its use
-    if (lie_alike(dst, dense)) {
-      dst->bump_version();
-      return copy_dense(dst, dense);
-    }
-    Tensor* landed;
-    TN_TRY(empty_tensor(dst->size_span(), dst->dtype, dst->device, &landed));
-    staged = TensorRef(landed);
-    TN_TRY(copy_dense(landed, dense));
-    src = landed;
-  } else if (same_memory(dst->storage, src->storage)) {
+    TN_TRY(copy_across(dst, src));
+    dst->bump_version();
+    return nullptr;
+  }
+  if (same_memory(dst->storage, src->storage)) {
     Tensor* apart;  // the same memory at other indices: read all of it before writing any
     TN_TRY(empty_tensor(src->size_span(), src->dtype, src->device, &apart));
     staged = TensorRef(apart);
@@ -235,8 +274,10 @@ Status run_fill(Values args, Tensor** result) {
   const tn_dtype dtype = dtype_at(args, 2, TN_FLOAT32);
   int64_t numel;
   TN_TRY(count_elements("fill", sizes, dtype, &numel));
+  const tn_device device = device_at(args, 3, kCpu);
+  TN_TRY(check_has_dtype(device, dtype));
   Tensor* made;
-  TN_TRY(empty_tensor(sizes, dtype, device_at(args, 3, kCpu), &made));
+  TN_TRY(empty_tensor(sizes, dtype, device, &made));
   TensorRef hold(made);
   TN_TRY(fill(made, args[1]));
   *result = hold.take();

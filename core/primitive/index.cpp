@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "primitive/convert.h"
+#include "primitive/device_dtypes.h"
 #include "primitive/loop.h"
 #include "primitive/primitives.h"
 #include "memory/memory.h"
@@ -163,8 +164,10 @@ Status run_random_bits(Values args, Tensor** result) {
 
 Status run_iota(Values args, Tensor** result) {
   const int64_t n = int_at(args, 0);
-  return make_and_launch(TN_PRIM_IOTA, args.subspan(1, 2), {&n, 1}, dtype_at(args, 3, TN_INT64),
-                         device_at(args, 4, kCpu), result);
+  const tn_dtype dtype = dtype_at(args, 3, TN_INT64);
+  const tn_device device = device_at(args, 4, kCpu);
+  TN_TRY(check_has_dtype(device, dtype));
+  return make_and_launch(TN_PRIM_IOTA, args.subspan(1, 2), {&n, 1}, dtype, device, result);
 }
 
 Status run_nonzero(Values args, Tensor** result) {

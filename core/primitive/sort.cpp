@@ -74,8 +74,8 @@ Status sort_by_counting(Tensor* x, bool descending, TensorRef* values, TensorRef
   TN_TRY(run_one(TN_PRIM_RESHAPE, {tensor_value(x), ints_value(flat)}, &rows_of));
   Tensor* made;
   keys = rows_of;
-  if (x->dtype == TN_BOOL) {  // which formulas do not order
-    TN_TRY(copy_to(rows_of.get(), x->device, TN_UINT8, &made));
+  if (x->dtype == TN_BOOL) {  // which formulas do not order; every device has int32
+    TN_TRY(copy_to(rows_of.get(), x->device, TN_INT32, &made));
     keys = TensorRef(made);
   }
   TN_TRY(run_one(

@@ -16,13 +16,15 @@ enum Mode : uint32_t {
   kModeExplain = 1u << 5,
   kModeAnomaly = 1u << 6,
   // The switches of the process, which a thread reads at its first launch.
-  kModeTrace = 1u << 7,      // TENON_TRACE=launches
-  kModeSync = 1u << 8,       // TENON_SYNC=1
-  kModeUnsettled = 1u << 9,  // it did not read them yet
-  kModeRecord = 1u << 10,    // thread_state.recording listens
+  kModeTrace = 1u << 7,        // TENON_TRACE=launches
+  kModeSync = 1u << 8,         // TENON_SYNC=1
+  kModeUnsettled = 1u << 9,    // it did not read them yet
+  kModeRecord = 1u << 10,      // thread_state.recording listens
+  kModeSavedHooks = 1u << 11,  // what nodes save is packed (autograd/saved_hooks.h)
 };
 inline constexpr uint32_t kModesOfCalls =
     kModeProfile | kModeAutocast | kModeCapture | kModeExplain;
+inline constexpr uint32_t kModesOfNodes = kModeAnomaly | kModeSavedHooks;
 inline constexpr uint32_t kModesOfLaunches =
     kModeProfile | kModeCapture | kModeExplain | kModeTrace | kModeUnsettled | kModeRecord;
 

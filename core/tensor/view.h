@@ -15,6 +15,9 @@ namespace tenon {
 // The same, for geometries that are right by construction.
 Tensor* make_view_unchecked(Tensor* of, std::span<const int64_t> sizes, const int64_t* strides,
                             int64_t storage_offset);
+// The bytes of `of` as another dtype: no grad_fn, no base. Where its elements are of another size the last
+// dimension has as many more or fewer, as PyTorch's view(dtype).
+[[nodiscard]] Status view_dtype(Tensor* of, tn_dtype dtype, Tensor** view);
 // Another header for the same values: same geometry, no grad_fn, no base.
 Tensor* make_alias(Tensor* of);
 

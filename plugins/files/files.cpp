@@ -40,7 +40,8 @@ Tensor read_tensor(const std::string& path, const SafetensorsReader& reader,
 }
 
 // The tensor where it lies in the file, which stays open as long as the tensor lives. Where it is
-// not aligned, or is of bools or of unsigned integers, which have to be looked at, a copy.
+// not aligned, or is of bools, of unsigned integers or of floats of 8 bits, which have to be looked at, a
+// copy.
 Tensor map_tensor(const std::string& path, const SafetensorsReader& reader,
                   const std::string& name) {
   const TensorEntry& entry = reader.find(name);

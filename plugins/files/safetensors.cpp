@@ -117,6 +117,8 @@ void SafetensorsReader::read(const TensorEntry& entry, void* memory) const {
     const std::string name = fmt::format("{}: tensor '{}'", file_.path(), printable(entry.name));
     widen_unsigned(name, memory, entry.element_bytes, n);
   }
+  if (entry.dtype_name == "F8_E4M3") widen_float8(memory, 3, n);
+  if (entry.dtype_name == "F8_E5M2") widen_float8(memory, 2, n);
   if (entry.dtype != TN_BOOL) return;
   const auto* bad = std::find_if(values, values + bytes, [](uint8_t value) { return value > 1; });
   if (bad != values + bytes) {

@@ -18,7 +18,8 @@ using nlohmann::json;
 constexpr DtypeRow known(const char* name, tn_dtype dtype) {
   return {name, dtype, dtype_table::item_size(dtype)};
 }
-// Unsigned integers become the next larger dtype, as those of NumPy's files do.
+// Unsigned integers become the next larger dtype, as those of NumPy's files do, and floats of 8 bits
+// float32, which has all their values.
 constexpr DtypeRow wider(const char* name, uint64_t bytes, tn_dtype dtype) {
   return {name, dtype, bytes};
 }
@@ -27,12 +28,14 @@ constexpr DtypeRow unknown(const char* name, uint64_t bytes) {
 }
 // Those that Tenon writes come first.
 constexpr DtypeRow kDtypes[] = {
-    known("F64", TN_FLOAT64),   known("F32", TN_FLOAT32),  known("F16", TN_FLOAT16),
-    known("BF16", TN_BFLOAT16), known("I64", TN_INT64),    known("I32", TN_INT32),
-    known("I16", TN_INT16),     known("I8", TN_INT8),      known("U8", TN_UINT8),
-    known("BOOL", TN_BOOL),     wider("U16", 2, TN_INT32), wider("U32", 4, TN_INT64),
-    wider("U64", 8, TN_INT64),  unknown("C64", 8),         unknown("F8_E4M3", 1),
-    unknown("F8_E5M2", 1),
+    known("F64", TN_FLOAT64),        known("F32", TN_FLOAT32),
+    known("F16", TN_FLOAT16),        known("BF16", TN_BFLOAT16),
+    known("I64", TN_INT64),          known("I32", TN_INT32),
+    known("I16", TN_INT16),          known("I8", TN_INT8),
+    known("U8", TN_UINT8),           known("BOOL", TN_BOOL),
+    wider("U16", 2, TN_INT32),       wider("U32", 4, TN_INT64),
+    wider("U64", 8, TN_INT64),       wider("F8_E4M3", 1, TN_FLOAT32),
+    wider("F8_E5M2", 1, TN_FLOAT32), unknown("C64", 8),
 };
 
 // Depth 1: the names. Depth 2: the fields of a tensor, or metadata. Depth 3: the two lists of

@@ -52,8 +52,8 @@ void exponentials() {
           "n. "
           "Integers and bool become int64.")
       .amp(Amp::float32)
-      .meaning([](Tensor x, optional<int64_t> n) {
-        if (x.dim() < 1) fail("vander: x has no dimensions, expected 1 or more");
+      .meaning([](Tensor given, optional<int64_t> n) {
+        const Tensor x = given.dim() == 0 ? given.reshape({1}) : given;
         const int64_t columns = n.value_or(x.size(-1));
         if (columns < 2) fail("vander: N is " + std::to_string(columns) + ", expected 2 or more");
         const Tensor last = unsqueeze(x.to(promote(x.dtype(), int64)), -1);

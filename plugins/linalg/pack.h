@@ -126,6 +126,7 @@ inline constinit OpRef eigvalsh_op{"linalg._eigvalsh"};
 inline constinit OpRef svd_op{"linalg._svd"};
 inline constinit OpRef svdvals_op{"linalg._svdvals"};
 inline constinit OpRef matrix_exp_op{"linalg._matrix_exp"};
+inline constinit OpRef matrix_sqrth_op{"linalg._matrix_sqrth"};
 
 // `check`: failures are errors. Without it the info of each matrix comes last: see info_meta.
 inline Pair host_inv(const Tensor& a, bool check) { return detail::call<Pair>(inv_op, a, check); }

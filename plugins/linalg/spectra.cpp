@@ -42,6 +42,21 @@ Tensor eigh_gradient(const Vjp& g, const Tensor& a, bool) {
   return matmul(matmul(v, middle), v.mT());
 }
 
+// The root x of a = v diag(l) v^T, whose eigenvalues are the roots of l, and 0 where rounding leaves
+// l below 0.
+Tensor root_of(const Tensor& a) {
+  const auto [l, v] = host_eigh(a, false);
+  return matmul(v * as_row(sqrt(clamp_min(l, 0))), v.mT());
+}
+// x dx + dx x = da: with eigenvectors both sides are diagonal, so that equal eigenvalues are no
+// trouble, as they are for the gradient of the vectors alone.
+Tensor root_gradient(const Vjp& g, const Tensor& a) {
+  const auto [l, v] = host_eigh(a, false);
+  const Tensor roots = sqrt(clamp_min(l, 0)), even = (g.grad() + g.grad().mT()) * 0.5;
+  const Tensor middle = matmul(matmul(v.mT(), even), v) / (as_row(roots) + as_column(roots));
+  return matmul(matmul(v, middle), v.mT());
+}
+
 // u ((skew(u^T gu) / e) s + s (skew(v^T gv) / e) + diag(gs)) vh with e = s[j]^2 - s[i]^2, and what of
 // gu and gv stands at right angles to u and v. Townsend, Differentiating the singular value
 // decomposition (2016).
@@ -145,6 +160,21 @@ void spectra() {
       .meaning([](Tensor a, std::string uplo) {
         expect_square("eigvalsh", "a", a);
         return host_eigvalsh(a, is_upper("eigvalsh", uplo));
+      });
+  op("_matrix_sqrth(Tensor a) -> Tensor")
+      .infer([](Tensor a) { return Meta(a); })
+      .keeps_halves()
+      .meaning(root_of)
+      .vjp(root_gradient, Reads::args);
+  op("matrix_sqrth(Tensor a) -> Tensor")
+      .doc(
+          "The symmetric positive definite x with x x = a for symmetric positive definite matrices "
+          "a [.., n, n], of which the lower triangle is read. Negative eigenvalues count as 0.")
+      .amp(Amp::float32)
+      .keeps_halves()
+      .meaning([](Tensor a) {
+        expect_square("matrix_sqrth", "a", a);
+        return call(matrix_sqrth_op, a);
       });
   op("svd(Tensor a, bool full_matrices=True) -> (Tensor u, Tensor s, Tensor vh)")
       .doc(

@@ -70,13 +70,30 @@ Tensor prelu_of(Tensor x, Tensor weight) {
 
 constinit ExpressionRef gated{"_gated(Tensor x, Tensor gate) -> Tensor", "x * sigmoid(gate)"};
 
+constinit ExpressionRef gated_dx{
+    "_gated_dx(Tensor grad, Tensor x, Tensor gate) -> (Tensor, Tensor)",
+    "let s = sigmoid(gate)\ngrad * s\n grad * x * (s * (1 - s))"};
+
+std::pair<Tensor, Tensor> halves_of(const Tensor& x, int64_t d) {
+  const int64_t n = x.size(d);
+  return {prim::slice(x, d, 0, n / 2), prim::slice(x, d, n / 2, n)};
+}
 Tensor gated_halves(const Tensor& x, int64_t dim) {
   const int64_t d = wrap_dim("glu", dim, x.dim()), n = x.dim() == 0 ? 1 : x.size(d);
   if (n % 2 != 0) {
     fail("glu: x is " + sizes_text(x.sizes()) + ", expected an even size along dimension " +
          std::to_string(d));
   }
-  return prim::elementwise(gated, prim::slice(x, d, 0, n / 2), prim::slice(x, d, n / 2, n));
+  const auto [value, gate] = halves_of(x, d);
+  return prim::elementwise(gated, value, gate);
+}
+// The gradients of both halves, joined: those of slices would be padded and added.
+Tensor gated_halves_dx(const Vjp& g, const Tensor& x, int64_t dim) {
+  const int64_t d = wrap_dim("glu", dim, x.dim());
+  const auto [value, gate] = halves_of(x, d);
+  const auto [dvalue, dgate] =
+      prim::elementwise<std::tuple<Tensor, Tensor>>(gated_dx, g.grad(), value, gate);
+  return cat({dvalue, dgate}, d);
 }
 
 void sigmoids() {
@@ -94,7 +111,8 @@ void sigmoids() {
           "arXiv:1612.08083.")
       .amp(Amp::widest)
       .keeps_halves()
-      .meaning(gated_halves);
+      .meaning(gated_halves)
+      .vjp(gated_halves_dx, Reads::args);
 }
 
 void rectifiers() {

@@ -89,11 +89,13 @@ std::string second_kind(int order) {
                                : digits(weight * std::sin(t)) + " * sin(z" + i + ")");
   }
   const std::string n = std::to_string(kPoints);
-  return "let a = x; let m = min(x, 25)\n" + terms + "let l = log(0.5 * m) + " + digits(kGamma) +
-         "\nlet near = " +
-         (order == 0
-              ? "2 / pi * (l * (" + j0 + ") - 2 * (" + rest + ")) / " + n
-              : "-2 / pi * ((" + j0 + ") / m - l * (" + j1 + ") + 2 * (" + rest + ")) / " + n) +
+  // Half of m may be too small for a number, and 1 / m too large, where Y1 is not.
+  const std::string share = digits(2 / kPi / kPoints);
+  return "let a = x; let m = min(x, 25)\n" + terms + "let l = log(m) + " +
+         digits(kGamma - std::numbers::ln2) + "\nlet near = " +
+         (order == 0 ? "2 / pi * (l * (" + j0 + ") - 2 * (" + rest + ")) / " + n
+                     : share + " * (l * (" + j1 + ") - 2 * (" + rest + ")) - " + share + " * (" +
+                           j0 + ") / m") +
          "\n" + asymptotic(order) +
          "where(x < 0, nan, where(x == 0, -inf, where(x < 25, near, root * (sine * p + cosine * "
          "q))))";
@@ -110,7 +112,7 @@ std::string modified(int order, bool scaled) {
     harmonic += 1.0 / (k + 1);
     c /= double(k + 1) * (k + 1 + order);
   }
-  const std::string log = "log(0.5 * s)";
+  const std::string log = "(log(s) - " + digits(std::numbers::ln2) + ")";
   const std::string below = order == 0 ? polynomial(rest, "t") + " - (" + log + " + " +
                                              digits(kGamma) + ") * " + polynomial(i, "t")
                                        : "1 / s + 0.5 * s * (" + log + " * " + polynomial(i, "t") +

@@ -18,15 +18,47 @@ struct Convolution {
   bool transposed;
 };
 
+// What does not fit: the first of what check_conv looks at. `in` and `out`: channels, as weight and groups
+// have them.
+std::string misfit(const Convolution& c, const Tensor& x, const Sizes& sizes, const Tensor& weight,
+                   const Tensor& bias, int64_t groups, int64_t in, int64_t out) {
+  const auto number = [](int64_t n) { return std::to_string(n); };
+  if (weight.dim() != c.n + 2) {
+    return "weight has " + number(weight.dim()) + " dimensions, expected " + number(c.n + 2);
+  }
+  if (sizes[1] != in) {
+    return "x has " + number(sizes[1]) + (sizes[1] == 1 ? " channel" : " channels") +
+           ", expected " + number(in) + " (weight has " +
+           (c.transposed ? number(in) + ")"
+                         : number(weight.size(1)) + " a group, groups is " + number(groups) + ")");
+  }
+  if (in % groups != 0) {
+    return "x has " + number(in) + " channels, expected a multiple of groups, " + number(groups);
+  }
+  if (out % groups != 0) {
+    return "weight has " + number(out) +
+           " channels of the output, expected a multiple of groups, " + number(groups);
+  }
+  if (bias.defined() && !(bias.dim() == 1 && bias.size(0) == out)) {
+    return "bias is " + sizes_text(bias.sizes()) + ", expected [" + number(out) + "]";
+  }
+  const bool is_weight = weight.dtype() != x.dtype() || weight.device() != x.device();
+  const Tensor& other = is_weight ? weight : bias;
+  const char* const name = is_weight ? "weight is " : "bias is ";
+  if (other.dtype() != x.dtype())
+    return std::string(name) + other.dtype().name() + " and x " + x.dtype().name();
+  return name + ("on " + other.device().name()) + " and x on " + x.device().name();
+}
+
 // The output's channels; refuses what does not fit together. `sizes`: of x, with its batch dimension.
 int64_t check_conv(const Convolution& c, const Tensor& x, const Sizes& sizes, const Tensor& weight,
                    const Tensor& bias, int64_t groups) {
   if (groups < 1) fail(c.op + ": groups is " + std::to_string(groups) + ", expected at least 1");
   bool fits = weight.dim() == c.n + 2;
-  int64_t out = 0;
+  int64_t in = 0, out = 0;
   if (fits) {
     const int64_t of_all = checked_mul(c.op.c_str(), weight.size(1), groups);
-    int64_t in = c.transposed ? weight.size(0) : of_all;
+    in = c.transposed ? weight.size(0) : of_all;
     out = c.transposed ? of_all : weight.size(0);
     fits = sizes[1] == in && in % groups == 0 && out % groups == 0;
     fits = fits && (!bias.defined() || (bias.dim() == 1 && bias.size(0) == out));
@@ -48,7 +80,8 @@ int64_t check_conv(const Convolution& c, const Tensor& x, const Sizes& sizes, co
        (bias.defined() ? ", bias is " + text(bias, bias.sizes()) : "") + ", groups is " +
        std::to_string(groups) + "; expected x [n, channels, ..], weight " +
        (c.transposed ? "[channels, out / groups, ..]" : "[out, channels / groups, ..]") +
-       " and bias [out], of one dtype on one device");
+       " and bias [out], of one dtype on one device. Here " +
+       misfit(c, x, sizes, weight, bias, groups, in, out));
 }
 
 // A call: where its windows lie, and how large the output is.

@@ -57,15 +57,27 @@ Tensor histogram_of(const Tensor& x, int64_t bins, double low, double high) {
   if (low > high) {
     fail("histc: min is " + number_text(low) + ", above max, " + number_text(high));
   }
-  const Tensor flat = prim::reshape(as_dtype(x, float64), {x.numel()});
+  Tensor flat = prim::reshape(as_dtype(x, float64), {x.numel()});
   if (low == high && x.numel() > 0) {
     low = prim::reduce(TN_REDUCE_MIN, flat).item<double>();
     high = prim::reduce(TN_REDUCE_MAX, flat).item<double>();
   }
-  if (low == high) low -= 1, high += 1;
   if (!std::isfinite(low) || !std::isfinite(high)) {
     fail("histc: the range is from " + number_text(low) + " to " + number_text(high) +
          ", expected finite numbers");
+  }
+  // One number everywhere is in the middle of 2, however large it is.
+  if (low == high) {
+    flat = sub(flat, low);
+    low = -1;
+    high = 1;
+  }
+  // The formula multiplies distances by bins: where that is too large for a number, all are scaled.
+  if (!std::isfinite((high - low) * double(bins))) {
+    constexpr double kScale = 0x1p-64;
+    flat = prim::elementwise(scaled, flat, kScale);
+    low *= kScale;
+    high *= kScale;
   }
   const int64_t all = checked_add("histc", bins, 1);  // the last: what is outside
   expect_countable("histc", std::vector<int64_t>{all}, int64);
@@ -159,6 +171,10 @@ std::tuple<Tensor, Tensor> histogram_with_edges(const Tensor& x, int64_t bins, F
   if (!std::isfinite(low) || !std::isfinite(high) || low > high) {
     fail("histogram: the range is from " + number_text(low) + " to " + number_text(high) +
          ", expected finite numbers, of which the second is not below the first");
+  }
+  if (!std::isfinite(high - low)) {
+    fail("histogram: the range is from " + number_text(low) + " to " + number_text(high) +
+         ", expected a finite difference");
   }
   if (low == high) {
     low -= 0.5;

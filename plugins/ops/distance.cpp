@@ -23,6 +23,12 @@ void expect_floats(const char* op, const Tensor& a, const Tensor& b) {
        "; expected a floating dtype of one of them");
 }
 
+// As PyTorch: whole numbers are subtracted, and eps makes float32 of them.
+void expect_numbers(const char* op, const Tensor& a, const Tensor& b) {
+  if (a.dtype() != bool_ || b.dtype() != bool_) return;
+  fail(std::string(op) + ": x1 is bool, x2 is bool; expected numbers in one of them");
+}
+
 Sizes broadcast_of(const char* op, const Tensor& a, const Tensor& b) {
   Sizes sizes = sizes_of(a.dim() >= b.dim() ? a : b);
   for (int64_t d = 1; d <= std::min(a.dim(), b.dim()); ++d) {
@@ -104,7 +110,7 @@ Tensor distances_within(const Tensor& x, double p) {
 
 Tensor distance_between(const char* op, const Tensor& a, const Tensor& b, double p, double eps,
                         bool keepdim) {
-  expect_floats(op, a, b);
+  expect_numbers(op, a, b);
   broadcast_of(op, a, b);
   const Tensor apart = add(sub(a, b), eps);
   return norm_along(apart, p, apart.dim() == 0 ? 0 : apart.dim() - 1, keepdim);

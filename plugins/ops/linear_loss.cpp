@@ -131,6 +131,26 @@ bool check(const Tensor& input, const Tensor& linear_weight, const Tensor& targe
   return classes;
 }
 
+// The logits [n, classes, ..] of weights [classes, .., in]: a layer of classes for each place. They
+// are made at once, since such layers are small.
+Tensor logits_of_places(const Tensor& input, const Tensor& linear_weight,
+                        const Tensor& linear_bias) {
+  expect_float(kName, input);
+  const Sizes places = first_sizes(linear_weight, linear_weight.dim() - 1);
+  if (input.dim() != 2 || input.size(1) != linear_weight.size(-1) ||
+      (linear_bias.defined() && sizes_of(linear_bias) != places)) {
+    fail(std::string(kName) + ": input is " + sizes_text(input.sizes()) + ", linear_weight is " +
+         sizes_text(linear_weight.sizes()) +
+         (linear_bias.defined() ? ", linear_bias is " + sizes_text(linear_bias.sizes()) : "") +
+         "; expected input [n, in], linear_weight [classes, .., in], linear_bias [classes, ..]");
+  }
+  const int64_t n = product(places);
+  const Tensor logits =
+      logits_of(input, prim::reshape(linear_weight, {n, input.size(1)}),
+                linear_bias.defined() ? prim::reshape(linear_bias, {n}) : linear_bias);
+  return prim::reshape(logits, joined_sizes({{input.size(0)}, places}));
+}
+
 }  // namespace
 
 void linear_losses() {
@@ -149,12 +169,17 @@ void linear_losses() {
           "[..], chunk_size rows at a time (0: an eighth of them, or 2^24 logits where that is "
           "more), forward and backward: there are never more logits than that at once, which "
           "backward computes again. Targets that are probabilities, and class weights, take all at "
-          "once. The loss of halves is float32.")
+          "once; so do linear_weight [classes, .., in] and target [n, ..] of input [n, in]. The "
+          "loss of halves is float32.")
       .keeps_halves()
       .meaning([](Tensor input, Tensor linear_weight, Tensor target, Tensor linear_bias,
                   Tensor weight, int64_t ignore_index, std::string reduction,
                   double label_smoothing, int64_t chunk_size) {
         const Reduction kind = reduction_of(kName, reduction);
+        if (linear_weight.dim() > 2) {
+          return cross_entropy(logits_of_places(input, linear_weight, linear_bias), target, weight,
+                               ignore_index, reduction, label_smoothing);
+        }
         const bool classes = check(input, linear_weight, target, linear_bias, chunk_size);
         const Sizes outer = first_sizes(input, input.dim() - 1);
         int64_t rows = 1;

@@ -135,6 +135,11 @@ void expect_fractions(const char* op, const Tensor& input, const Tensor& target)
   fail(std::string(op) + ": input is " + input.dtype().name() + ", target is " +
        target.dtype().name() + "; expected a floating dtype of one of them");
 }
+// As PyTorch, where the loss of whole numbers has fractions by itself.
+void expect_numbers(const char* op, const Tensor& input, const Tensor& target) {
+  if (input.dtype() != bool_ || target.dtype() != bool_) return;
+  fail(std::string(op) + ": input is bool, target is bool; expected numbers in one of them");
+}
 
 namespace {
 
@@ -321,7 +326,9 @@ void losses_of_differences() {
         const bool is_double = promote(input.dtype(), target.dtype()) == float64;
         const double least = is_double ? std::numeric_limits<double>::min()
                                        : double(std::numeric_limits<float>::min());
+        // Of 1, as nearly all have it, nothing need be divided by it.
         return reduced(beta < least ? prim::elementwise(difference, input, target)
+                       : beta == 1  ? prim::elementwise(huber, input, target, 1.0)
                                     : prim::elementwise(smooth, input, target, beta),
                        kind);
       });

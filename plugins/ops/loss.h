@@ -17,5 +17,7 @@ void expect_broadcast(const char* op, const Tensor& input, const Tensor& target)
 // Target must broadcast to the sizes of input, which does not grow.
 void expect_broadcast_to(const char* op, const Tensor& input, const Tensor& target);
 void expect_fractions(const char* op, const Tensor& input, const Tensor& target);
+// What two bools have no difference of, whole numbers have.
+void expect_numbers(const char* op, const Tensor& input, const Tensor& target);
 
 }  // namespace tenon::ops_pack

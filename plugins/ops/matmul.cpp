@@ -50,6 +50,16 @@ Tensor product(const Tensor& a, const Tensor& b) {
   return prim::matmul(a, b);
 }
 
+// What does not fit in the inputs of a linear layer; "" where it is the bias.
+std::string misfit_of_linear(const Tensor& x, const Tensor& weight) {
+  if (weight.dim() != 1 && weight.dim() != 2)
+    return ". Here weight has " + std::to_string(weight.dim()) + " dimensions";
+  if (x.dim() == 0) return ". Here x has no dimensions";
+  if (x.size(-1) == weight.size(-1)) return "";
+  return ". Here the last dimension of x is " + std::to_string(x.size(-1)) + ", that of weight " +
+         std::to_string(weight.size(-1));
+}
+
 void check_linear(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   int64_t rank = weight.dim();
   bool fits = x.dim() > 0 && (rank == 1 || rank == 2) && x.size(-1) == weight.size(-1);
@@ -67,7 +77,8 @@ void check_linear(const char* name, const Tensor& x, const Tensor& weight, const
        (bias.defined() ? ", bias is " + sizes_text(bias.sizes()) : "") + " (" + x.dtype().name() +
        ", " + x.device().name() +
        "); expected x [.., in], weight [out, in], bias [out] or of sizes that broadcast to [.., "
-       "out]; or weight [in], bias []");
+       "out]; or weight [in], bias []" +
+       misfit_of_linear(x, weight));
 }
 
 // x weight^T of the op `name`, whose arguments are checked. A weight without `out` leaves no

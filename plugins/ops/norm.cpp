@@ -2,6 +2,8 @@
 // computed and given in float32 under autocast.
 #include "pack.h"
 
+#include <cmath>
+
 namespace tenon::ops_pack {
 namespace {
 
@@ -62,13 +64,16 @@ Tensor log_softmax_of(const Tensor& values, int64_t dim) {
   return prim::elementwise(below_log, x, top, total_below(x, top, dim));
 }
 
-void expect_sizes(const char* op, const char* what, const Tensor& t, const Sizes& sizes) {
+// Where x is given it has these channels.
+void expect_sizes(const char* op, const char* what, const Tensor& t, const Sizes& sizes,
+                  const Tensor* x = nullptr) {
   if (!t.defined() || sizes_of(t) == sizes) return;
   fail(std::string(op) + ": " + what + " is " + sizes_text(t.sizes()) + ", expected " +
-       sizes_text(sizes));
+       sizes_text(sizes) + (x != nullptr ? ", the channels of x " + sizes_text(x->sizes()) : ""));
 }
+// As PyTorch: below 0 it takes from the variance, and the result is NaN where none is left.
 void expect_eps(const char* op, double eps) {
-  if (!(eps >= 0)) fail(std::string(op) + ": eps is " + number_text(eps) + ", expected 0 or more");
+  if (std::isnan(eps)) fail(std::string(op) + ": eps is nan, expected a number");
 }
 
 struct Moments {
@@ -122,10 +127,10 @@ Channels channels_of(const char* op, const Tensor& x, int64_t rank, const Tensor
   }
   Channels c{x.size(1), Sizes(size_t(x.dim() - 1), 1), counting(2, x.dim() - 2)};
   c.broadcast[0] = c.n;
-  expect_sizes(op, "weight", weight, {c.n});
-  expect_sizes(op, "bias", bias, {c.n});
-  expect_sizes(op, "running_mean", running_mean, {c.n});
-  expect_sizes(op, "running_var", running_var, {c.n});
+  expect_sizes(op, "weight", weight, {c.n}, &x);
+  expect_sizes(op, "bias", bias, {c.n}, &x);
+  expect_sizes(op, "running_mean", running_mean, {c.n}, &x);
+  expect_sizes(op, "running_var", running_var, {c.n}, &x);
   return c;
 }
 
@@ -147,6 +152,13 @@ Tensor by_running(const char* op, const Tensor& x, const Tensor& running_mean,
 Tensor batch_norm_of(Tensor x, Tensor running_mean, Tensor running_var, Tensor weight, Tensor bias,
                      bool training, double momentum, double eps) {
   const char* op = "batch_norm";
+  // As PyTorch: where nothing is, nothing says how many channels there are.
+  if (x.dim() == 1 && x.size(0) == 0) {
+    return prim::reshape(batch_norm_of(prim::reshape(x, {0, 0}), running_mean, running_var, weight,
+                                       bias, training, momentum, eps),
+                         {0});
+  }
+  if (!(eps >= 0)) fail(std::string(op) + ": eps is " + number_text(eps) + ", expected 0 or more");
   Channels c = channels_of(op, x, 2, weight, bias, running_mean, running_var, eps);
   if (!training) return by_running(op, x, running_mean, running_var, weight, bias, eps);
   int64_t n = c.n == 0 ? 0 : x.numel() / c.n;

@@ -26,10 +26,12 @@ constinit ExpressionRef normal24{
     "sqrt(-2 * log(float((int(a) >> 8 & 16777215) + 1) * 5.9604644775390625e-8))"
     " * cos(6.283185307179586 * (float(int(b) >> 8 & 16777215) * 5.9604644775390625e-8))"};
 // 63 bits, as a number from 0 on, modulo n: a number is favoured by at most one part in 2^63 / n.
-// The zero is float64, so that integers are int64.
+// The zero is int64 and has all dimensions, so that the integers are int64.
 constinit ExpressionRef one_of{
     "_one_of(Tensor high, Tensor low, Tensor zero, int from, int n) -> Tensor",
-    "from + int(zero) + ((int(high) & 2147483647) << 32 | int(low) & 4294967295) % n"};
+    "from + zero + ((high & 2147483647) << 32 | low & 4294967295) % n"};
+constinit ExpressionRef key_of{"_key(Tensor high, Tensor low, Tensor zero) -> Tensor",
+                               "zero + ((high & 2147483647) << 32 | low & 4294967295)"};
 // When the first event of a process of rate `weight` comes. In order of arrival the events are
 // draws without replacement, each in proportion to the weights that are left (Efraimidis and
 // Spirakis, 2006).
@@ -140,20 +142,22 @@ Tensor ints_of(const char* op, int64_t low, int64_t high, Ints sizes, Dtype dtyp
   expect_ints_of(op, "low", low, dtype);
   expect_ints_of(op, "high - 1", high - 1, dtype);
   Tensor bits = prim::random_bits(with_front(2, sizes), device);
-  Tensor zero = prim::fill({}, 0, float64, device);
+  Tensor zero = spread(sizes, 0, int64, device);
   Tensor values =
       prim::elementwise(one_of, part(bits, 0, sizes), part(bits, 1, sizes), zero, low, n);
   return dtype == int64 ? values : prim::copy(values, dtype);
 }
 
-// 0 to n - 1 in the order of random keys. Two keys are equal, so that their order is not random,
-// with probability n^2 / 2^64.
+// 0 to n - 1 in the order of random keys of 63 bits. Two keys are equal, so that their order is not
+// random, with probability n^2 / 2^64.
 Tensor permutation(int64_t n, Dtype dtype, Device device) {
   if (n < 0) fail("randperm: n is " + std::to_string(n) + ", at least 0 is needed");
   if (!dtype) dtype = int64;
   if (n > 0) expect_ints_of("randperm", "n - 1", n - 1, dtype);
-  Tensor keys = ints_of("randperm", 0, INT64_MAX, n, int64, device);
-  Tensor order = std::get<1>(prim::sort(keys, 0));
+  const Tensor bits = prim::random_bits({2, n}, device);
+  const Tensor keys =
+      prim::elementwise(key_of, part(bits, 0, n), part(bits, 1, n), spread({n}, 0, int64, device));
+  const Tensor order = call(detail::op<"_top_places">, keys, n, 0, false);
   return dtype == int64 ? order : prim::copy(order, dtype);
 }
 
@@ -210,8 +214,8 @@ Tensor drawn(const Tensor& x, int64_t num_samples, bool replacement) {
     y = places(sums, prim::elementwise(share, u, prim::slice(sums, 1, n - 1, n)));
   } else {
     Tensor u = uniform_of("multinomial", {rows, n}, {0, 1}, float64, x.device());
-    Tensor order = std::get<1>(prim::sort(prim::elementwise(arrival, u, weights), 1));
-    y = prim::copy(prim::slice(order, 1, 0, num_samples));
+    y = call(detail::op<"_top_places">, prim::elementwise(arrival, u, weights), num_samples, 1,
+             false);
   }
   return x.dim() == 2 ? y : prim::reshape(y, {num_samples});
 }

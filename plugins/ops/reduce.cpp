@@ -379,7 +379,9 @@ void scans_and_sorts() {
       .no_gradient()
       .keeps_halves()
       .meaning([](Tensor x, int64_t dim, bool descending) {
-        return std::get<1>(prim::sort(x, dim, descending));
+        const int64_t d = wrap_dim("argsort", dim, x.dim());
+        if (x.dim() == 0) return std::get<1>(prim::sort(x, dim, descending));
+        return call(detail::op<"_top_places">, x.detach(), x.size(d), d, descending);
       });
   op("_top_places(Tensor x, int k, int dim, bool largest) -> Tensor")
       .infer([](Tensor x, int64_t k, int64_t dim, bool) {
@@ -390,8 +392,9 @@ void scans_and_sorts() {
       })
       .meaning([](Tensor x, int64_t k, int64_t dim, bool largest) {
         const int64_t d = expect_top(x, k, dim);
+        const Tensor places = std::get<1>(prim::sort(x.detach(), d, largest));
         // A copy: a view would keep all that was sorted.
-        return prim::copy(prim::slice(std::get<1>(prim::sort(x.detach(), d, largest)), d, 0, k));
+        return k == x.size(d) ? places : prim::copy(prim::slice(places, d, 0, k));
       });
   op("topk(Tensor x, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
      "(Tensor values, Tensor indices)")

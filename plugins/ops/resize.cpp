@@ -1,5 +1,7 @@
 // Other sizes of images: interpolation along each dimension in turn, and pixels from channels.
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "resize.h"
 
@@ -210,8 +212,12 @@ Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::
     fail("interpolate: " + std::to_string(scale_factor.size()) +
          " numbers in scale_factor, expected one or " + std::to_string(n));
   }
-  Tensor y = x;
   Sizes areas;
+  struct Step {
+    int64_t d, in, to;
+    double scale;
+  };
+  std::vector<Step> steps;
   for (int64_t d = 0; d < n; ++d) {
     int64_t in = x.size(2 + d), to;
     double scale;
@@ -237,22 +243,30 @@ Tensor interpolated(const Tensor& x, Ints size, Floats scale_factor, const std::
     // whatever the factor.
     if (mode == "nearest" && n == 2 && (to == in || to == 2 * in)) scale = double(in) / double(to);
     if (align_corners) scale = to > 1 ? double(in - 1) / double(to - 1) : 0;
+    if (area) areas.push_back(to);
+    steps.push_back({2 + d, in, to, scale});
+  }
+  if (area) return area_of(x, areas);
+  // What makes x least comes first, since later steps then have less to do; of two that are equal
+  // that along the last dimension, whose elements are picked one by one.
+  std::ranges::reverse(steps);
+  std::ranges::stable_sort(steps, {},
+                           [](const Step& step) { return double(step.to) / double(step.in); });
+  Tensor y = x;
+  for (const auto& [d, in, to, scale] : steps) {
     // With linear weights, and with antialias, a size that stays is left as it is, whatever the factor.
-    if (area) {
-      areas.push_back(to);
-    } else if (antialias) {
-      if (in != to) y = antialiased_along(y, 2 + d, to, scale, cubic);
+    if (antialias) {
+      if (in != to) y = antialiased_along(y, d, to, scale, cubic);
     } else if (cubic) {
-      y = cubic_along(y, 2 + d, to, scale, align_corners);
+      y = cubic_along(y, d, to, scale, align_corners);
     } else if (!nearest) {
-      if (in != to) y = linear_along(y, 2 + d, to, scale, align_corners);
+      if (in != to) y = linear_along(y, d, to, scale, align_corners);
     } else {
-      y = pick(y, 2 + d,
+      y = pick(y, d,
                prim::elementwise(nearest_index, prim::iota(to, 0, 1, float32, x.device()), scale,
                                  mode == "nearest" ? 0.0 : 0.5, in - 1));
     }
   }
-  if (area) return area_of(x, areas);
   return y.is_same(x) ? prim::copy(x) : y;
 }
 

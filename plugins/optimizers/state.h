@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "optimizers.h"
+#include "tenon/optim/optimizer.hpp"
 
 namespace optimizers {
 
@@ -70,9 +71,7 @@ T group_option(const Object& optimizer, uint32_t group, const char* name) {
 
 // A dynamic option of a group: a compiled function follows it.
 inline Tensor group_number(const Object& optimizer, uint32_t group, const char* name) {
-  tn_tensor* holder = nullptr;
-  check(detail::api.object->group_number(optimizer.get(), group, name, &holder));
-  return Tensor::borrow(holder);
+  return optim::ParamGroup(optimizer, group).number(name);
 }
 
 // A dynamic number of a group as it is now, for what the first step alone reads. A compiled function

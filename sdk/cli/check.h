@@ -2,6 +2,7 @@
 // A file check_*.cpp has the cases of a subject; check.cpp has the command and prints the report.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -38,6 +39,10 @@ inline constexpr Dtype kDtypes[] = {float32, float64, float16, bfloat16, int64,
 inline bool is_required(Dtype dtype) {
   return dtype == float32 || dtype == int64 || dtype == int32 || dtype == bool_;
 }
+
+// What no integer holds, and what is cut to one.
+inline const std::vector<double> kOdd = {NAN,  INFINITY, -INFINITY, 1e30, -1e30, 3e9,
+                                         -3e9, 300.75,   -2.5,      0.5,  -0.5,  -0.0};
 
 // Where one run of a case computes, and what it draws: in each run of a case the same values, in
 // the dtype of the case. A run that is widened has its floats as float64.

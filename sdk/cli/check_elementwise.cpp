@@ -135,6 +135,36 @@ void others(Checks& checks) {
   }
 }
 
+// What abi.h says of CAST, LOAD and STORE at the ends of the types.
+void conversions(Checks& checks) {
+  for (const Dtype dtype : kDtypes) {
+    if (!is_taken(Takes::whole, dtype)) continue;
+    for (const char* formula : {"x * x > 0", "(x + x) // 3", "(x << 4) + y > 0", "-x * y < 0"}) {
+      checks.compare(
+          fmt::format("elementwise {} {} beyond its range", formula, dtype.name()),
+          {.dtype = dtype, .must_be_there = is_required(dtype)}, [&](Place& place) -> TensorList {
+            const Tensor x = Tensor::from(
+                std::vector<int64_t>{50000, -50000, 46341, 65536, 1 << 30, 4000000000, 20000, 200,
+                                     120, 16, 12, -12, 3, 0, INT64_MIN, INT64_MAX},
+                {16});
+            const Tensor host = x.to(dtype);
+            return {of_two(formula, place.put(host), place.put(host.flip({0})))};
+          });
+    }
+  }
+  for (const Dtype dtype : kDtypes) {
+    if (!dtype.is_float()) continue;
+    for (const char* formula : {"int(x)", "bool(x)", "int(x * 2) + int(y)"}) {
+      checks.compare(fmt::format("elementwise {} {} of nan and inf", formula, dtype.name()),
+                     {.dtype = dtype, .must_be_there = is_required(dtype)},
+                     [&](Place& place) -> TensorList {
+                       const Tensor x = Tensor::from(kOdd, {12}).to(dtype);
+                       return {of_two(formula, place.put(x), place.put(x.flip({0})))};
+                     });
+    }
+  }
+}
+
 }  // namespace
 
 void check_elementwise(Checks& checks) {
@@ -142,6 +172,7 @@ void check_elementwise(Checks& checks) {
   formulas(checks);
   shapes(checks);
   others(checks);
+  conversions(checks);
 }
 
 }  // namespace tenon::cli::conformance

@@ -54,6 +54,13 @@ void copy_cases(Checks& checks) {
                        return {prim::copy(place.tensor({7, 13}, {}, Range::positive), to)};
                      });
     }
+    for (const Dtype to : kDtypes) {
+      if (!dtype.is_float() || to.is_float()) continue;
+      checks.compare(fmt::format("copy {} of nan and inf to {}", dtype.name(), to.name()),
+                     {.dtype = dtype, .same_dtype = true}, [&](Place& place) -> TensorList {
+                       return {prim::copy(place.put(Tensor::from(kOdd, {12}).to(dtype)), to)};
+                     });
+    }
     checks.compare(fmt::format("copy {} into a part", dtype.name()), {.dtype = dtype},
                    [&](Place& place) -> TensorList {
                      const Tensor all = place.tensor({9, 8});
@@ -96,6 +103,15 @@ void makers(Checks& checks) {
                      return {prim::iota(100, 1.5, 0.25, place.dtype(), place.device())};
                    });
   }
+  // Each from its place, so that errors do not add up.
+  for (const Dtype dtype : kDtypes) {
+    if (!dtype.is_float()) continue;
+    const int64_t n = dtype.itemsize() < 4 ? 100 : 1000003;
+    checks.compare(fmt::format("iota {} in tenths", dtype.name()),
+                   {.dtype = dtype, .tolerance = {2}}, [&](Place& place) -> TensorList {
+                     return {prim::iota(n, 0, 0.1, place.dtype(), place.device())};
+                   });
+  }
   checks.begin("random_bits");
   for (const int64_t n : {0, 1, 3, 4, 5, 1000, 100003}) {
     checks.compare(fmt::format("random_bits {}", n), {.dtype = int32, .must_be_there = true},
@@ -104,17 +120,28 @@ void makers(Checks& checks) {
                              prim::random_bits({n, 2}, place.device())};  // behind the first
                    });
   }
-  checks.expect("random_bits known answers", [](Place& place) {
-    // philox4x32_10 of counters 0 and key 0, of Random123's kat_vectors.
-    manual_seed(0);
-    set_random_state({0, 0});
-    expect_equal(prim::random_bits({4}, place.device()).to(cpu),
-                 Tensor::from(std::vector<int64_t>{int32_t(0x6627e8d5), int32_t(0xe169c58d),
-                                                   int32_t(0xbc57ac4c), int32_t(0x9b00dbd8)},
-                              {4})
-                     .to(int32),
-                 "the first four");
-  });
+  struct Answer {
+    const char* what;
+    RandomState state;
+    std::vector<uint32_t> bits;
+  };
+  // Those of abi.h; the first is of Random123's kat_vectors: counters 0 and key 0.
+  const Answer answers[] = {
+      {"known answers", {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8, 0xf8e4cca4}},
+      {"far on in a sequence",
+       {0x0123456789abcdef, 0x0000000100000002},
+       {0x20f4d595, 0xe9627d16, 0x7bbaeeb8, 0xdf7a77a7, 0x57d0d554, 0x3250ff87}}};
+  for (const Answer& answer : answers) {
+    checks.expect(fmt::format("random_bits {}", answer.what), [&](Place& place) {
+      set_random_state(answer.state);
+      std::vector<int64_t> expected;
+      for (const uint32_t bits : answer.bits) expected.push_back(static_cast<int32_t>(bits));
+      const auto n = static_cast<int64_t>(expected.size());
+      expect_equal(prim::random_bits({n}, place.device()), Tensor::from(expected, {n}).to(int32),
+                   fmt::format("the first {} of seed {:#018x} and offset {:#x}", n,
+                               answer.state.seed, answer.state.offset));
+    });
+  }
 }
 
 }  // namespace

@@ -1,12 +1,15 @@
-// tenon check: every op of the loaded packs that takes arguments drawn by its schema, and its
-// gradients.
+// tenon check: every op of the loaded packs that takes arguments drawn by its schema, or that has
+// arguments in check_given.cpp, and its gradients.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "check.h"
 #include "check_arguments.h"
+#include "check_given.h"
 
 namespace tenon::cli::conformance {
 namespace {
@@ -40,19 +43,36 @@ TensorList forward(const Op& op, uint64_t draw, Place& place) {
   return arguments.call(op.op);
 }
 
-TensorList gradients(const Op& op, uint64_t draw, Place& place) {
-  const Arguments arguments(op.schema, place, Draw(draw), op.plugin == "linalg", true);
+// Of the results that have one, with weights that differ, into the leaves.
+TensorList gradients_of(const TensorList& results, const TensorList& leaves, const Place& place) {
   TensorList differentiable, weights;
-  for (const Tensor& t : arguments.call(op.op)) {
+  for (const Tensor& t : results) {
     if (!t.requires_grad()) continue;
     differentiable.push_back(t);
     const Sizes sizes(t.sizes().begin(), t.sizes().end());
     const Tensor host = Place(cpu, float64, false, t.numel() * 7 + 1).tensor(sizes);
     weights.push_back(host.to(float32).to(t.dtype()).to(place.device()));
   }
-  if (differentiable.empty() || arguments.leaves().empty())
-    fail("no result has a gradient", TN_UNSUPPORTED);
-  return grad(differentiable, arguments.leaves(), {.grad_outputs = weights, .allow_unused = true});
+  if (differentiable.empty() || leaves.empty()) fail("no result has a gradient", TN_UNSUPPORTED);
+  return grad(differentiable, leaves, {.grad_outputs = weights, .allow_unused = true});
+}
+
+TensorList gradients(const Op& op, uint64_t draw, Place& place) {
+  const Arguments arguments(op.schema, place, Draw(draw), op.plugin == "linalg", true);
+  return gradients_of(arguments.call(op.op), arguments.leaves(), place);
+}
+
+TensorList forward(const GivenCall& given, Place& place) {
+  Given in(place, false);
+  TensorList results = given.call(in);
+  results.insert(results.end(), in.written_to().begin(), in.written_to().end());
+  return results;
+}
+
+TensorList gradients(const GivenCall& given, Place& place) {
+  Given in(place, true);
+  const TensorList results = given.call(in);
+  return gradients_of(results, in.leaves(), place);
 }
 
 // Calls of the op that the other device takes, the first ones of a few dozen.
@@ -98,6 +118,11 @@ std::vector<Op> ops_of_packs() {
   return list;
 }
 
+const Op* find(const std::vector<Op>& ops, const std::string& name) {
+  const auto op = std::find_if(ops.begin(), ops.end(), [&](const Op& o) { return o.name == name; });
+  return op == ops.end() ? nullptr : &*op;
+}
+
 }  // namespace
 
 void check_ops(Checks& checks) {
@@ -125,7 +150,34 @@ void check_ops(Checks& checks) {
       }
     }
   }
+  std::set<std::string> called;
+  struct Case {
+    std::string name;
+    const GivenCall* call;
+    bool has_gradient;
+  };
+  std::vector<Case> given;
+  std::map<std::string, int> of_op;
+  for (const GivenCall& call : given_calls()) {
+    const Op* op = find(ops, call.ops[0]);
+    if (op == nullptr) continue;  // its pack is not loaded
+    called.insert(call.ops.begin(), call.ops.end());
+    given.push_back({fmt::format("given {}", of_op[op->name]++), &call, op->has_gradient});
+  }
+  for (const Case& one : given) {
+    for (const Dtype dtype : {float32, float64, float16, bfloat16}) {
+      checks.compare(fmt::format("op {} {} {}", one.call->ops[0], dtype.name(), one.name),
+                     {.dtype = dtype, .of_op = true},
+                     [&](Place& place) { return forward(*one.call, place); });
+    }
+  }
   checks.begin("gradients");
+  for (const Case& one : given) {
+    if (!one.has_gradient) continue;
+    checks.compare(fmt::format("gradient {} float32 {}", one.call->ops[0], one.name),
+                   {.of_op = true, .n_values = 0},
+                   [&](Place& place) { return gradients(*one.call, place); });
+  }
   for (const Op& op : ops) {
     if (!op.has_gradient || op.dtype != float32) continue;
     for (size_t k = 0; k < op.draws.size(); ++k) {
@@ -137,7 +189,7 @@ void check_ops(Checks& checks) {
   }
   if (!only.empty()) return;
   for (const Op& op : ops)
-    if (op.draws.empty()) checks.uncalled.push_back(op.name);
+    if (op.draws.empty() && !called.contains(op.name)) checks.uncalled.push_back(op.name);
 }
 
 }  // namespace tenon::cli::conformance

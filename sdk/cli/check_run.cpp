@@ -97,7 +97,8 @@ double largest_of(const TensorList& tensors) {
 
 TensorList on_cpu(const TensorList& tensors) {
   TensorList list;
-  for (const Tensor& t : tensors) list.push_back(t.defined() ? t.detach().to(cpu) : Tensor());
+  for (const Tensor& t : tensors)
+    list.push_back(t.defined() ? t.detach().to(cpu).to_dense() : Tensor());  // of rows, too
   return list;
 }
 

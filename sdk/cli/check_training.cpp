@@ -89,10 +89,65 @@ std::vector<double> losses_of(const Model& model, const char* optimizer, bool is
   return losses;
 }
 
+// What changes from one replay of a compiled step to the next: the rate, as schedules set it.
+void check_rates(Checks& checks) {
+  constexpr double kRates[] = {1, 1, 1, 0, 0, 0.5, 0.25, 0, 1};
+  for (const char* optimizer : {"SGD", "Adam"}) {
+    checks.expect(
+        fmt::format("training with a rate that is set {} compiled", optimizer), [&](Place& place) {
+          const Tensor w = zeros({7}, float32, place.device()).requires_grad_();
+          const Tensor x = ones({7}, float32, place.device());
+          const optim::Optimizer steps = optim::Optimizer::create(optimizer, {w}, kRates[0]);
+          const auto step = compile([=](const Tensor& in) -> Tensor {
+            const Tensor loss = (w * in).sum();
+            steps.zero_grad();
+            loss.backward();
+            steps.step();
+            return loss.detach();
+          });
+          // The gradient is 1, so both optimizers go down by the rate.
+          double expected = 0;
+          for (size_t i = 0; i < std::size(kRates); ++i) {
+            steps.set_lr(kRates[i]);
+            step(x);
+            expected -= kRates[i];
+            for (const double v : w.detach().to(cpu).to_vector<double>()) {
+              if (std::fabs(v - expected) <= 1e-4) continue;
+              throw Wrong(
+                  fmt::format("step {} of the rate {} makes {:.7g} of {:.7g}, expected {:.7g}", i,
+                              kRates[i], v, expected + kRates[i], expected));
+            }
+          }
+        });
+  }
+}
+
+// And the random numbers: those that eager calls would have taken.
+void check_masks(Checks& checks) {
+  checks.expect("training dropout compiled", [&](Place& place) {
+    const Tensor x = ones({3, 50}, float32, place.device());
+    const auto dropped = [](const Tensor& in) -> Tensor { return dropout(in, 0.5, true) * 2; };
+    const auto compiled = compile(dropped);
+    manual_seed(checks.settings().seed);
+    TensorList expected;
+    for (int i = 0; i < kSteps; ++i) expected.push_back(dropped(x).to(cpu));
+    manual_seed(checks.settings().seed);
+    for (int i = 0; i < kSteps; ++i) {
+      const Tensor y = compiled(x).to(cpu);
+      const auto k = static_cast<size_t>(i);
+      if (i > 0 && equal(y, expected[k - 1]))
+        throw Wrong(fmt::format("call {} has the mask of the call before it", i));
+      expect_equal(y, expected[k], fmt::format("call {}, beside the eager call", i));
+    }
+  });
+}
+
 }  // namespace
 
 void check_training(Checks& checks) {
   checks.begin("training");
+  check_rates(checks);
+  check_masks(checks);
   for (const Model& model : models_to_train()) {
     for (const char* optimizer : {"SGD", "Adam"}) {
       for (const bool is_compiled : {false, true}) {

@@ -312,7 +312,7 @@ std::string FaceWriter::optimizer_class(const FaceEntry& entry) {
   if (has_options)
     list += std::string(list.empty() ? "" : ", ") + "const " + struct_name + "& options = {}";
   text += definition(entry, "", list, call(entry, values, true));
-  if (has_options) text += by_place(entry);
+  if (has_options) text += by_place(entry, struct_name);
   return text + "};\n";
 }
 
@@ -345,7 +345,7 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
     function(with(parameters(entry, 0, shape.positional, true),
                   "const " + struct_name + "& options = {}"),
              call(entry, values, true));
-    text += by_place(entry);
+    text += by_place(entry, struct_name);
     if (!shape.by_name_too) return text;
     text += behind_tensors(entry, struct_name);
   } else {
@@ -378,7 +378,7 @@ std::string FaceWriter::functions(const FaceEntry& entry) {
 
 // The function whose options stand by their places: the first of them is of a type that is deduced, so
 // that braces are the options by name.
-std::string FaceWriter::by_place(const FaceEntry& entry) const {
+std::string FaceWriter::by_place(const FaceEntry& entry, const std::string& options) const {
   const auto& arguments = entry.schema.arguments;
   const size_t first = Shape(entry).positional;
   std::string its_type = type(entry, arguments[first]);
@@ -395,7 +395,54 @@ std::string FaceWriter::by_place(const FaceEntry& entry) const {
   }
   const char* indent = entry.kind == FaceEntry::Kind::optimizer ? "  " : "";
   return fmt::format("{}template <{}detail::Placed<{}> {}>\n", indent, prefix_, its_type, deduced) +
-         definition(entry, "", joined_values(list, ", "), call(entry, values));
+         definition(entry, "", joined_values(list, ", "), call(entry, values)) +
+         named_behind_placed(entry, options);
+}
+
+// The function that takes options by name behind one or more by their places: LSTM(6, 5, 2, {.bias = false}).
+// The type of each place behind the first is deduced; of braces it is the options. Steps of optimizers,
+// whose callers name what they give, have none.
+std::string FaceWriter::named_behind_placed(const FaceEntry& entry,
+                                            const std::string& options) const {
+  const Shape shape(entry);
+  const auto& arguments = entry.schema.arguments;
+  const size_t first = shape.positional;
+  const size_t before =
+      shape.by_name_too ? first - shape.required : 0;  // options with these places
+  const size_t n_members = 1 + before + arguments.size() - first + (makes_a_tensor(entry) ? 1 : 0);
+  constexpr size_t kMostFields = 16;  // of fields.hpp
+  if (arguments.size() < first + 2 || entry.schema.results == "()" || n_members > kMostFields)
+    return "";
+  std::string kind = "P";
+  while (
+      std::ranges::any_of(arguments, [&](const auto& one) { return one.name.starts_with(kind); }))
+    kind += "_";
+  std::vector<std::string> types, list, values, placed;
+  if (first > 0) list.push_back(parameters(entry, 0, first, false));
+  for (size_t i = 0; i < first; ++i) values.push_back(arguments[i].name);
+  for (size_t i = first; i < arguments.size(); ++i) {
+    const std::string type = kind + std::to_string(i - first + 1);
+    std::string option = member(entry, arguments[i]);
+    if (option == "bool") option = prefix_ + "Bool";  // which takes no number
+    types.push_back(i == first ? fmt::format("{}detail::Placed<{}> {}", prefix_, option, type)
+                               : fmt::format("{0}detail::PlacedOr<{1}, {2}> {3} = {2}", prefix_,
+                                             option, options, type));
+    list.push_back(fmt::format("const {}& {}", type, arguments[i].name));
+    if (i > first + 1) list.back() += fmt::format(" = {}detail::unset<{}>()", prefix_, type);
+    placed.push_back(arguments[i].name);
+  }
+  values.push_back(fmt::format("{}detail::behind<{}, {}, {}>(\"{}\", {})", prefix_, options,
+                               n_members, 1 + before, entry.schema.name,
+                               joined_values(placed, ", ")));
+  const char* indent = entry.kind == FaceEntry::Kind::optimizer ? "  " : "";
+  const std::string name = spelled(entry.schema.name);
+  const std::string passed = joined_values(values, ", ");
+  const std::string head = fmt::format("{}template <{}>\n", indent, joined_values(types, ", "));
+  if (entry.kind == FaceEntry::Kind::optimizer)
+    return head + fmt::format("  explicit {0}({1}) : {0}({2}) {{}}\n", name,
+                              joined_values(list, ", "), passed);
+  return head + definition(entry, "", joined_values(list, ", "),
+                           fmt::format("return {}({});", name, passed));
 }
 
 // The first number of optional tensors behind which options by name need a function of their own, and the
@@ -470,89 +517,9 @@ std::vector<std::string> FaceWriter::named_values(const FaceEntry& entry,
   return values;
 }
 
-// Of a class that is not there yet where methods are declared, so that it can have no default.
-bool FaceWriter::is_incomplete(const FaceEntry& entry, size_t i) const {
-  const std::string its_type = type(entry, entry.schema.arguments[i]);
-  return its_type == "Operand" || its_type == "Number" || its_type == "const Tensor&";
-}
-
-// How many arguments each form of a method takes, the shortest first: all of them; none of the
-// options of variants, as functions have it; and those before each one that cannot have its default.
-std::vector<size_t> FaceWriter::method_forms(const FaceEntry& entry) const {
-  const auto& arguments = entry.schema.arguments;
-  std::vector<size_t> forms = {arguments.size()};
-  for (size_t i = arguments.size() - 1; i > 0 && !arguments[i].fallback.empty(); --i) {
-    // A number that comes first is what the method is about, as the least of clamp.
-    const bool may_be_left_out = i > 1 || type(entry, arguments[i]) == "const Tensor&";
-    if (is_incomplete(entry, i) && may_be_left_out) forms.insert(forms.begin(), i);
-  }
-  if (entry.plain < forms.front()) forms.insert(forms.begin(), entry.plain);
-  return forms;
-}
-
 std::string FaceWriter::options_of(const FaceEntry& entry) const {
   const auto found = options_of_.find(entry.schema.name);
   return Shape(entry).by_name_too && found != options_of_.end() ? found->second : "";
-}
-
-std::string FaceWriter::method_declaration(const FaceEntry& entry) const {
-  std::string text;
-  size_t shorter = 0;  // the arguments of the form before, which have their defaults there
-  for (const size_t n : method_forms(entry)) {
-    std::vector<std::string> list;
-    for (size_t i = 1; i < n; ++i) {
-      const bool tells_forms_apart = i < shorter || i == entry.plain;
-      list.push_back(parameter(entry, i, !tells_forms_apart && !is_incomplete(entry, i)));
-    }
-    text += fmt::format("  {} {}({}) const;\n", result(entry), spelled(entry.schema.name),
-                        joined_values(list, ", "));
-    shorter = n;
-  }
-  if (const std::string options = options_of(entry); !options.empty()) {
-    text += fmt::format("  template <std::same_as<{0}> O = {0}>\n  {1} {2}({3}) const;\n", options,
-                        result(entry), spelled(entry.schema.name), named_parameters(entry, 1, "O"));
-    const auto [first, last] = tensors_before_options(entry);
-    for (size_t n = first; n < last; ++n) {
-      text += fmt::format(
-          "  template <std::same_as<{0}> O = {0}>\n  {1} {2}({3}, const O& options) const;\n",
-          options, result(entry), spelled(entry.schema.name), parameters(entry, 1, n, false));
-    }
-  }
-  if (has_separate_sizes(entry, 1))
-    text += separate_sizes(entry, 1, spelled(entry.schema.name)) + " const;\n";
-  return text;
-}
-
-std::string FaceWriter::method_definition(const FaceEntry& entry) const {
-  std::string text;
-  for (const size_t n : method_forms(entry)) {
-    std::vector<std::string> values = {"self()"};
-    for (size_t i = 1; i < n; ++i) values.push_back(entry.schema.arguments[i].name);
-    text += fmt::format("inline {} TensorMethods::{}({}) const {{ {} }}\n", result(entry),
-                        spelled(entry.schema.name), parameters(entry, 1, n, false),
-                        call(entry, values));
-  }
-  if (const std::string options = options_of(entry); !options.empty()) {
-    text += fmt::format(
-        "template <std::same_as<{}> O>\ninline {} TensorMethods::{}({}) const {{ {} }}\n", options,
-        result(entry), spelled(entry.schema.name), named_parameters(entry, 1, "O"),
-        call(entry, named_values(entry, "self()")));
-    const auto [first, last] = tensors_before_options(entry);
-    for (size_t n = first; n < last; ++n) {
-      text += fmt::format(
-          "template <std::same_as<{}> O>\ninline {} TensorMethods::{}({}, const O& options) const "
-          "{{ {} }}\n",
-          options, result(entry), spelled(entry.schema.name), parameters(entry, 1, n, false),
-          call(entry, values_behind_tensors(entry, "self()", n)));
-    }
-  }
-  if (has_separate_sizes(entry, 1)) {
-    const std::string name = spelled(entry.schema.name);
-    text += fmt::format("{} const {{ return {}(Ints({}...)); }}\n",
-                        separate_sizes(entry, 1, "TensorMethods::" + name), name,
-                        entry.schema.arguments[1].name);
-  }
-  return text;
 }
 
 }  // namespace tenon::cli

@@ -73,7 +73,8 @@ class FaceWriter {
   std::string result(const FaceEntry& entry) const;
   std::string parameters(const FaceEntry& entry, size_t first, size_t last, bool defaults) const;
   std::string parameter(const FaceEntry& entry, size_t i, bool with_default) const;
-  std::string by_place(const FaceEntry& entry) const;
+  std::string by_place(const FaceEntry& entry, const std::string& options) const;
+  std::string named_behind_placed(const FaceEntry& entry, const std::string& options) const;
   std::string optimizer_class(const FaceEntry& entry);
   std::string definition(const FaceEntry& entry, std::string_view before, const std::string& list,
                          const std::string& body) const;

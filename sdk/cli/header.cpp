@@ -191,7 +191,7 @@ std::string methods_header(const std::string& id, const std::vector<FaceEntry>& 
     for (const std::string& name : results) classes += fmt::format("struct {};\n", name);
     classes += "}  // namespace results\n";
     body = classes + "\nnamespace detail {\n\nclass TensorMethods {\n public:\n" + body +
-           "\n private:\n  const Tensor& self() const;\n};\n\n}  // namespace detail\n";
+           "\n protected:\n  const Tensor& self() const;\n};\n\n}  // namespace detail\n";
   } else {
     body = "namespace detail {\n\n" + body + "\n}  // namespace detail\n";
   }

@@ -23,7 +23,7 @@ std::string text_of(const std::optional<Precision>& precision) {
 
 template <typename T>
 std::string text_of_value(const T& held) {
-  if constexpr (std::is_same_v<T, None>) {
+  if constexpr (std::is_same_v<T, NoneType>) {
     return "none";
   } else if constexpr (std::is_same_v<T, std::vector<int64_t>> ||
                        std::is_same_v<T, std::vector<double>>) {

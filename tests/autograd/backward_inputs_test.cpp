@@ -133,6 +133,12 @@ TEST(InferenceTensors, AreWrittenInInferenceModeAlone) {
   expect_error([&] { made.copy_(tn::ones({2})); }, refusal);
   expect_error([&] { made[0] = 3; }, refusal);
   expect_error([&] { made[{tn::tensor({0})}] = 3; }, refusal);
+  EXPECT_EQ(
+      message_of([&] { made.backward(tn::ones({2})); }),
+      "backward: tensor 0 ([2] float64 on cpu) needs no gradient: it was made in inference mode, "
+      "which records nothing");
+  expect_error([] { tn::ones({}).backward(); },
+               "needs no gradient: no call that made it was recorded, and it is no leaf");
   made.clone().add_(1);
   tn::ones({2}).add_(made);  // only read
   const tn::InferenceMode scope;

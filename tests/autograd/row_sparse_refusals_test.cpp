@@ -34,7 +34,6 @@ TEST_P(RowSparse, OpsRefuseThem) {
   for (const auto& [what, call] : std::vector<std::pair<const char*, std::function<void()>>>{
            {"copy_", [&] { grad.copy_(w); }},
            {"copy_: src", [&] { w.detach().copy_(grad); }},
-           {"detach", [&] { grad.detach(); }},
            {"read", [&] { grad.to_vector<float>(); }},
            {"requires_grad", [&] { grad.requires_grad_(); }},
            {"data", [&] { grad.to(tn::cpu).data<float>(); }},
@@ -48,6 +47,22 @@ TEST_P(RowSparse, OpsRefuseThem) {
   EXPECT_NE(message_of([&] { (w * 2).backward(grad); }).find("backward: the gradient is " + is),
             std::string::npos);
   EXPECT_EQ(message_of([&] { w.indices(); }).substr(0, 14), "rows: parts of");
+}
+
+// As PyTorch's sparse tensors: a clone has memory of its own, and what is detached is the same rows.
+TEST_P(RowSparse, MayBeClonedAndDetached) {
+  const Tensor w = table();
+  tn::sum(tn::embedding(w, first(), {}, true)).backward();
+  const Tensor grad = w.grad(), copy = grad.clone(), same = grad.detach();
+  for (const Tensor& t : {copy, same}) {
+    EXPECT_TRUE(t.is_row_sparse());
+    EXPECT_FALSE(t.requires_grad());
+    EXPECT_EQ(t.sizes(), grad.sizes());
+    EXPECT_TRUE(tn::equal(t.to_dense(), grad.to_dense()));
+  }
+  EXPECT_FALSE(copy.values().same_storage(grad.values()));
+  EXPECT_FALSE(copy.indices().same_storage(grad.indices()));
+  EXPECT_TRUE(same.values().same_storage(grad.values()));
 }
 
 TEST_P(RowSparse, OnlyLeavesTakeThem) {

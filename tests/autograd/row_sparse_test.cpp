@@ -28,6 +28,12 @@ TEST_P(RowSparse, AGradientHoldsTheRowsThatWereRead) {
   index.zero_();
   expect_near(grad.to_dense(), dense);
   EXPECT_FALSE(w.is_row_sparse());
+  EXPECT_TRUE(grad.is_sparse());
+  EXPECT_EQ(grad.sparse_dim(), 1);
+  EXPECT_EQ(grad.dense_dim(), 1);
+  EXPECT_FALSE(w.is_sparse());
+  EXPECT_EQ(w.sparse_dim(), 0);  // as in PyTorch
+  EXPECT_EQ(w.dense_dim(), 2);
   EXPECT_TRUE(w.to_dense().is_same(w));
 }
 

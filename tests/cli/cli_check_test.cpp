@@ -42,6 +42,16 @@ TEST_F(CliCheck, TheReferencePassesWhole) {
   EXPECT_EQ(run.out.find("not there, which"), run.out.npos) << run.out;
 }
 
+// For cpu the reference is what it is compared with.
+TEST_F(CliCheck, TheCpuPassesWhatTypesAndReplaysPromise) {
+  for (const std::string cases :
+       {"device ", "beyond its range", "of nan and inf", "iota ", "random_bits", "training "}) {
+    const Outcome run = tenon("check cpu --only '" + cases + "'");
+    EXPECT_EQ(run.code, 0) << run.out << run.err;
+    EXPECT_HAS(run.out, "device cpu, compared with ref:0 in float64");
+  }
+}
+
 TEST_F(CliCheck, EachFaultIsFoundAndNamed) {
   struct Fault {
     const char *name, *only, *case_name, *what;
@@ -56,6 +66,19 @@ TEST_F(CliCheck, EachFaultIsFoundAndNamed) {
       {"primitive", "op ops.amax ", "op ops.amax float32 #0", "elements are wrong"},
       {"write", "scatter float32", "scatter float32 [5] by [3] along 0 contiguous",
        "3 of 5 elements are wrong"},
+      {"behind", "device what lies", "device what lies behind a failed launch",
+       "a launch behind a gather that failed is not passed over: add_: 5 of 5 elements are wrong"},
+      {"wrap", "elementwise x * x > 0 int", "elementwise x * x > 0 int32 beyond its range",
+       "elements are wrong; element 0 is 1, expected 0"},
+      {"nan", "elementwise int(x) float32", "elementwise int(x) float32 of nan and inf",
+       "1 of 12 elements are wrong; element 0 is 0, expected -9223372036854775808"},
+      {"tenths", "iota float32", "iota float32 in tenths", "elements are wrong; element "},
+      {"offset", "random_bits", "random_bits far on in a sequence",
+       "the first 6 of seed 0x0123456789abcdef and offset 0x100000002: 6 of 6 elements are wrong"},
+      {"rate", "training with a rate", "training with a rate that is set SGD compiled",
+       "step 3 of the rate 0 makes -4 of -3, expected -3"},
+      {"random", "training dropout", "training dropout compiled",
+       " has the mask of the call before it"},
   };
   for (const Fault& fault : faults) {
     const Outcome run = faulty(fault.name, "--only '" + std::string(fault.only) + "'");

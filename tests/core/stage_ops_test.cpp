@@ -61,7 +61,7 @@ TEST(StageOp, ChecksItsSchemaAndFlags) {
   def = op_def("f(Tensor x) -> Tensor", nullptr);
   def.decompose = no_decomposition;
   def.flags = TN_OP_INPLACE;
-  EXPECT_EQ(stage_text(def), "op 't.f': TN_OP_INPLACE needs an expression");
+  EXPECT_EQ(stage_text(def), "op 't.f': .inplace() (TN_OP_INPLACE) needs an expression");
   def.flags = TN_OP_LIBRARY;
   EXPECT_EQ(stage_text(def), "op 't.f': TN_OP_LIBRARY is for ops of kernels alone");
   def.flags = TN_OP_VJP_SKIPS_OUTPUTS;
@@ -71,10 +71,16 @@ TEST(StageOp, ChecksItsSchemaAndFlags) {
   def.flags = TN_OP_METHOD;
   def.schema = "f(int n) -> Tensor";
   EXPECT_EQ(stage_text(def),
-            "op 't.f': TN_OP_METHOD needs a Tensor first, not 'f(int n) -> Tensor'");
+            "op 't.f': .method() (TN_OP_METHOD) needs a Tensor first, not 'f(int n) -> Tensor'");
   def = op_def("f(Tensor x) -> Tensor", "x");
   def.flags = TN_OP_FUSED;
-  EXPECT_EQ(stage_text(def), "op 't.f': a fused op needs a decomposition");
+  EXPECT_EQ(stage_text(def), "op 't.f': .fused() (TN_OP_FUSED) needs a decomposition");
+  def.flags = TN_OP_KEEPS_HALVES;
+  EXPECT_EQ(stage_text(def),
+            "op 't.f': .keeps_halves() (TN_OP_KEEPS_HALVES) is for ops with a decomposition");
+  def.flags = TN_OP_NUMBERS;
+  EXPECT_EQ(stage_text(def),
+            "op 't.f': .numbers() (TN_OP_NUMBERS) is for ops with a decomposition");
   def.flags = 0;
   def.doc = "";
   EXPECT_EQ(stage_text(def), "op 't.f': its line of documentation has 0 bytes, expected 1 to 1000");

@@ -1,5 +1,6 @@
 // What is kept of cuDNN on the fake: a handle for each thread, and the plans that were used last. Each test is
 // a fork, in which the device is opened.
+#include <numeric>
 #include <thread>
 
 #include "fake_launches.h"

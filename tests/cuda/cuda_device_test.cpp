@@ -320,6 +320,26 @@ TEST_F(Cuda, SortsRowsLongerThanATile) {
   }
 }
 
+// Runs are merged in groups of eight, which are written in packs where addresses allow it.
+TEST_F(Cuda, MergesRunsAtAnyAddress) {
+  for (const tn::Dtype dtype : {tn::float64, tn::bfloat16, tn::int64, tn::int32, tn::uint8}) {
+    for (const int64_t n : {1027, 2048, 2056, 3079}) {
+      SCOPED_TRACE(std::string(dtype.name()) + " " + std::to_string(n));
+      const Tensor x = tn::abs(shuffled(3 * n, 190)).to(dtype).reshape({3, n});
+      const Tensor memory = Tensor::empty({3 * n + 1}, dtype, kCuda);
+      for (const int64_t offset : {0, 1}) {
+        const Tensor y = memory.narrow(0, offset, 3 * n).view({3, n}).copy_(x);
+        for (const int64_t dim : {0, 1}) {
+          const auto [values, indices] = tn::sort(y, dim, offset == 1);
+          const auto [expected, places] = tn::sort(x, dim, offset == 1);
+          expect_same(indices, places);
+          expect_same(values, expected);
+        }
+      }
+    }
+  }
+}
+
 // More rows than a launch has blocks.
 TEST_F(Cuda, SortsManyShortRows) {
   const Tensor x = shuffled(70'000 * 3, 50).reshape({70'000, 3});

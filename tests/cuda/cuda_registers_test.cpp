@@ -353,6 +353,20 @@ TEST(CudaPtx, ScansTouch16BytesAtOnce) {
   EXPECT_GT(scans, 8);
 }
 
+// Groups of eight values and of eight indices of what is merged; those of one byte eight at once.
+TEST(CudaPtx, MergesWrite16BytesAtOnce) {
+  const Compiler compiler;
+  if (!compiler.is_here()) GTEST_SKIP() << "libnvrtc.so.13 is not here";
+  int sorts = 0;
+  for (const string& text : nvrtc::kept_texts()) {
+    if (!has(text, "\"sort.cuh\"") || (sorts++ % 4 != 0 && !long_form())) continue;
+    const int packs = bytes_of(type_of(text, "Element")) * 8 / 16 + 8 * 8 / 16;
+    const string ptx = compiler.compile(text, "80", true).ptx;
+    EXPECT_GE(count(entry_of(ptx, "merge_runs"), kStore), packs) << text << ptx;
+  }
+  EXPECT_GT(sorts, 8);
+}
+
 // The first line in which a text of floats computes with doubles. Two entries are meant to beside their
 // elements, and may call functions: a `step` that counts finds what is one number for a parameter before
 // its threads meet (rare cases of pow lie behind its end), and the last block of `fold_chunks` what all

@@ -31,6 +31,9 @@ FAULT_OP(sum_of_rows, numbers(3000).reshape({3, 1000}), x.sum({1}));
 FAULT_OP(sum_of_short_rows, numbers(100).reshape({5, 20}), x.sum({1}));
 FAULT_OP(sum_of_all, numbers(40000), x.sum());
 FAULT_OP(turned, numbers(1003).reshape({17, 59}), x.t().contiguous());
+FAULT_OP(turned_strip, numbers(980).reshape({7, 140}), x.t().contiguous());
+FAULT_OP(turned_halves, (numbers(1003) / 4).reshape({17, 59}).to(tn::float16), x.t().contiguous());
+FAULT_OP(turned_each, numbers(4200 * 256).reshape({4200, 16, 16}), x.transpose(1, 2).contiguous());
 FAULT_OP(sum_of_odd_rows, numbers(3003).reshape({3, 1001}), x.sum({1}));
 FAULT_OP(int_of, numbers(1003), x.to(tn::int32));
 FAULT_OP(int_of_every_other, numbers(2006), x.slice(0, 0, 2006, 2).to(tn::int32));
@@ -101,8 +104,8 @@ struct Fault {
 inline std::vector<Fault> all() {
   return {
       // ---- Meetings
-      {"NoMeetingBetweenStepsOfATree", "reduce.cuh", "row[lane + step]);\n      meet();",
-       "row[lane + step]);", &sum_of_rows,
+      {"NoMeetingBetweenStepsOfATree", "reduce.cuh", "slots[place + step]);\n    meet();",
+       "slots[place + step]);", &sum_of_rows,
        std::string("reduce_groups ") + kSharedRace + "...thread"},
       {"NoMeetingBetweenReadAndWrite", "nonzero.cuh", "slots[thread - step] : 0;\n    meet();",
        "slots[thread - step] : 0;", &where_not_zero, kSharedRace},
@@ -118,24 +121,31 @@ inline std::vector<Fault> all() {
        "first + places[i];\n    }\n    if (thread < 3) meet();", &sorted,
        "meets a barrier that not all threads reach, at ...sort.cuh:"},
       {"ABarrierInEachBranch", "reduce.cuh",
-       "row[lane] = fold<R::kind>(row[lane], row[lane + step]);\n      meet();",
-       "{ row[lane] = fold<R::kind>(row[lane], row[lane + step]); meet(); }\n else meet();",
+       "slots[place] = fold<kind>(slots[place], slots[place + step]);\n    meet();",
+       "{ slots[place] = fold<kind>(slots[place], slots[place + step]); meet(); }\n else meet();",
        &sum_of_rows, "meets a barrier that others pass elsewhere"},
-      {"AReturnBeforeABarrier", "reduce.cuh", "Folded<Value> mine = folder.result();",
-       "if (kept >= p.n_kept) return;\n  Folded<Value> mine = folder.result();", &sum_of_short_rows,
+      {"AReturnBeforeABarrier", "reduce.cuh", "const Folded<Value> mine =",
+       "if (kept >= p.n_kept) return;\n  const Folded<Value> mine =", &sum_of_short_rows,
        "meets a barrier that not all threads reach"},
+      {"NoMeetingBehindTheTile", "copy.cuh", "    meet();\n    {\n      const int y",
+       "    {\n      const int y", &turned, kUnwritten},
+      {"NoMeetingBeforeTheNextTile", "copy.cuh", "values);\n      }\n    }\n    meet();",
+       "values);\n      }\n    }", &turned_each, kSharedRace},
       {"ABarrierOfAKernelWithoutMeetings", "copy.cuh", "    const auto o = offsets(p, i);",
        "    meet();\n    const auto o = offsets(p, i);", &int_of_every_other,
        "copy meets a barrier, and is no BLOCK_KERNEL"},
       // ---- Shared memory
-      {"TheFirstSlotIsNotWritten", "reduce.cuh", "row[lane] = mine;",
-       "if (lane > 0) row[lane] = mine;", &sum_of_rows, kUnwritten},
+      {"TheFirstSlotIsNotWritten", "reduce.cuh", "slots[place] = mine;",
+       "if (lane > 0) slots[place] = mine;", &sum_of_rows, kUnwritten},
       {"TheTailIsNotWritten", "sort.cuh", "    places[i] = is_in ? i : kTile;",
        "    if (is_in) places[i] = i;", &sorted, kUnwritten},
       {"SlotsOfHalfABlock", "reduce.cuh", "slots[kBlock];", "slots[kBlock / 2];", &sum_of_rows,
        "meets an address outside of its variable at ...reduce.cuh:"},
       {"AnArrayThatIsTooSmall", "sort.cuh", "int places[kTile];", "int places[kTile / 2];", &sorted,
        "meets an index outside of its array at ...sort.cuh:"},
+      {"ATileOfLongerRows", "copy.cuh",
+       "tile[y][x + j] =", "(&tile[0][0])[y * 3 * kSide + x + j] =", &turned,
+       "meets an address outside of its variable at ...copy.cuh:"},
       {"SlotsOfTheNeighbour", "scan.cuh", "row[warp] = up_to;", "row[warp / 2] = up_to;",
        &running_sum, kSharedRace},
       // ---- Lanes
@@ -173,8 +183,17 @@ inline std::vector<Fault> all() {
        "kept * p.n_pieces + static_cast<I>(blockIdx.y) + 1", &sum_of_all, kOutside},
       {"TheTailOfARow", "sort.cuh", "const bool is_in = first + i < p.n;",
        "const bool is_in = first + i <= p.n;", &sorted, kOutside},
-      {"EqualElementsInOnePlace", "sort.cuh", ": !precedes(key, other, descending);",
-       ": precedes(other, key, descending);", &sorted_in_runs, kRace},
+      {"GroupsThatOverlap", "sort.cuh", "e % n_groups * kGroup,", "e % n_groups * (kGroup - 1),",
+       &sorted_in_runs, kRace},
+      {"EqualElementsOfTheRightRunFirst", "sort.cuh", "!precedes(b_key, a_key, descending)",
+       "precedes(a_key, b_key, descending)", &sorted_in_runs, kWrongValue},
+      {"AKeyBehindTheLastRun", "sort.cuh", "if (++b < end) b_key = key(b);", "b_key = key(++b);",
+       &sorted_in_runs, kOutside},
+      {"PiecesThatAllLanesAdd", "reduce.cuh", "k < p.n_pieces; k += lanes", "k < p.n_pieces; ++k",
+       &sum_of_all, kWrongValue},
+      {"TheEdgeOfATile", "copy.cuh", "x >= x_left || y >= y_left", "y >= y_left", &turned,
+       kUnwritten},
+      {"ARunThatIsNotAligned", "copy.cuh", "i % kRun<E> == 0 &&", "", &turned_halves, kRace},
       {"TheLanesBehindTheLast", "random.cuh", "if (4 * block + lane < p.n) at", "at", &drawn,
        kOutside},
       {"AnIndexThatNobodyChecks", "fault.cuh", "index >= 0 && index < size", "index >= 0",
@@ -182,7 +201,7 @@ inline std::vector<Fault> all() {
       {"AddsWithoutAtomics", "index.cuh", "add_atomically(memory, i, value);",
        "at<E>(memory, i) += value;", &added_twice, kRace},
       {"TheStrideOfTheDimensionBefore", "base.cuh", "to.at[k] += q.rest * loop.strides[k][d];",
-       "to.at[k] += q.rest * loop.strides[k][d - 1];", &turned, kRace},
+       "to.at[k] += q.rest * loop.strides[k][d - 1];", &turned_strip, kRace},
       {"AShiftOfPacksIsForgotten", "rows.cuh",
        "shift = kPack > 1 ? (start.at[0] + rows.phase) % kPack : 0;", "shift = 0;",
        &softmax_of_odd_rows, kRace},

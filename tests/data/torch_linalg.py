@@ -250,6 +250,15 @@ def low_rank():
     made("square", "linalg.pca_lowrank", [x(5, 3), None, True, 1], lambda a, q, c, n: squares(a - a.mean(-2, True)))
 
 
+def roots():
+    for a in (spd(3, 3), spd(2, 2, 2), spd(1, 1)):
+        case("linalg.matrix_sqrth", [a], L.matrix_sqrth)
+    # Equal eigenvalues, a matrix whose upper triangle is not read, and eigenvalues of -1 and 3.
+    case("linalg.matrix_sqrth", [4 * torch.eye(3, dtype=D)], L.matrix_sqrth, second=False)
+    for rows in ([[2.0, 9.0], [1.0, 2.0]], [[1.0, 2.0], [2.0, 1.0]]):
+        case("linalg.matrix_sqrth", [torch.tensor(rows, dtype=D)], L.matrix_sqrth, grad=False)
+
+
 factors()
 equations()
 determinants()
@@ -263,4 +272,5 @@ forms_with_info()
 indefinite()
 reflections()
 low_rank()
+roots()
 write("torch_linalg.json")

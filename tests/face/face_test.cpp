@@ -84,7 +84,9 @@ TEST(Tensor, WrongReadsAreErrors) {
   expect_error([&] { t.data<double>(); },
                "the tensor is float32, elements of float64 were asked for");
   expect_error([&] { t.item<float>(); }, "a tensor of one element is needed, this has 4");
-  expect_error([&] { t.size(2); }, "dimension 2 is out of range for a tensor of rank 2");
+  expect_error([&] { t.stride(-3); },
+               "stride: dimension -3 is out of range for a tensor of rank 2");
+  expect_error([&] { t.size(2); }, "size: dimension 2 is out of range for a tensor of rank 2");
   EXPECT_EQ(Tensor::from(std::vector<float>{1}, {}).dim(), 0);
   EXPECT_EQ(Tensor::from(std::vector<float>{1}).dim(), 1);
   EXPECT_EQ(Tensor::from(std::vector<float>{1, 2, 3}, -1).size(0), 3);

@@ -303,6 +303,15 @@ TEST(Methods, CloseAndEqual) {
     EXPECT_EQ(
         tn::isclose(tn::tensor({true, false}, d), tn::tensor({true, true}, d)).to_vector<double>(),
         (Values{1, 0}));
+    // Nor do their distances, where int64 does not hold them.
+    const Tensor far = tn::tensor(std::vector<int64_t>{int64_t(1) << 62, INT64_MIN, INT64_MAX,
+                                                       INT64_MIN, INT64_MAX, INT64_MIN}),
+                 from = tn::tensor(std::vector<int64_t>{-(int64_t(1) << 62), 0, -1, INT64_MAX,
+                                                        INT64_MIN, INT64_MIN});
+    EXPECT_EQ(tn::isclose(far.to(d), from.to(d)).to_vector<double>(), (Values{0, 0, 0, 0, 0, 1}));
+    EXPECT_EQ(tn::isclose(far.to(d), from.to(d), 2.5, 0, true).to_vector<double>(),
+              (Values{1, 0, 0, 1, 1, 1}));
+    EXPECT_TRUE(tn::allclose(far.to(d)[0], far.to(d)[0] + 1, 0, 1));
     EXPECT_EQ(message_of([&] { x.allclose(y, -1); }),
               "isclose: rtol is -1, expected a number of at least 0");
     EXPECT_EQ(message_of([&] { x.allclose(y, 0, NAN); }),

@@ -134,6 +134,11 @@ TEST(TensorNames, SlicesAndDevices) {
   expect_near((six()[{tn::Slice(), tn::Slice(tn::none, 1)}]), {0, 3});
   expect_near((six()[{0, tn::Slice(tn::none, tn::none, 2)}]), {0, 2});
   expect_near((six()[{0, tn::Slice(1, 2)}]), {1});
+  expect_near((six()[{0, tn::Slice(tn::None, tn::None, 2)}]), {0, 2});
+  expect_near((six()[{tn::None, 0}]), {0, 1, 2});
+  Tensor x = six();
+  x.index_put_({tn::Slice(), tn::Slice(0, tn::None, 2)}, tn::zeros({2, 2}));
+  expect_near(x, {0, 1, 0, 0, 4, 0});
   EXPECT_TRUE(six().to(tn::kCPU).device() == tn::kCPU);
   EXPECT_TRUE(six().device().type() == tn::kCPU);
   EXPECT_FALSE(six().device().type() == tn::kCUDA);

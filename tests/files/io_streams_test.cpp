@@ -1,5 +1,6 @@
 // io.hpp: one tensor, lists of them and models' states, in files, streams and memory; what a file has;
 // unsigned integers without a dtype.
+#include <cmath>
 #include <cstring>
 #include <sstream>
 #include <string>
@@ -202,6 +203,34 @@ TEST_F(IoStreams, UnsignedIntegersBecomeWideEnough) {
   EXPECT_SAYS(read("U64", 2, bytes_of_values<uint64_t>({7, uint64_t{1} << 63})),
               "tensor 'x': value 1 is 2^63 or more, and int64 ends before it");
   EXPECT_SAYS(read("U16", 2, "abc"), "shape [2] of U16 does not fill the 3 bytes");
+}
+
+// Values of PyTorch's float8_e4m3fn and float8_e5m2.
+TEST_F(IoStreams, FloatsOf8BitsBecomeFloat32) {
+  const auto read = [&](const char* dtype, const std::vector<uint8_t>& data) {
+    const std::string bytes = file_of(entry(dtype, int64_t(data.size()), data.size()),
+                                      std::string(data.begin(), data.end()));
+    const Tensor x = load_bytes(bytes)[0].second;
+    EXPECT_EQ(x.dtype(), float32);
+    const std::vector<double> mapped = load_mapped(write("f", bytes))[0].second.to_vector<double>();
+    const std::vector<double> values = x.to_vector<double>();
+    for (size_t i = 0; i < values.size(); ++i)
+      EXPECT_TRUE(values[i] == mapped[i] || std::isnan(values[i])) << i;
+    return values;
+  };
+  const std::vector<double> e4m3 =
+      read("F8_E4M3", {0, 1, 0x38, 0x7e, 0x80, 0xb8, 0x07, 0x08, 0x7f, 0xff});
+  EXPECT_EQ(std::vector(e4m3.begin(), e4m3.begin() + 8),
+            (std::vector<double>{0, 0.001953125, 1, 448, 0, -1, 0.013671875, 0.015625}));
+  EXPECT_TRUE(std::signbit(e4m3[4]));
+  EXPECT_TRUE(std::isnan(e4m3[8]) && std::isnan(e4m3[9]));
+  const std::vector<double> e5m2 =
+      read("F8_E5M2", {0, 1, 0x38, 0x7b, 0x7c, 0xfc, 0x3c, 3, 4, 0x7d});
+  EXPECT_EQ(std::vector(e5m2.begin(), e5m2.begin() + 9),
+            (std::vector<double>{0, 1.52587890625e-05, 0.5, 57344, INFINITY, -INFINITY, 1,
+                                 4.57763671875e-05, 6.103515625e-05}));
+  EXPECT_TRUE(std::isnan(e5m2[9]));
+  EXPECT_EQ(read("F8_E5M2", {}).size(), 0u);
 }
 
 TEST_F(IoStreams, ListsWhatAFileHas) {

@@ -70,6 +70,20 @@ TEST_F(IoTest, SavesViewsAndOtherDevicesByTheirValues) {
   EXPECT_EQ(find(loaded, "slice").to_vector<float>(), (std::vector<float>{2, 5}));
 }
 
+TEST_F(IoTest, AListInBracesIsLoadedAsAVector) {
+  const Tensor x = tensor({1.f, 2.f}), y = tensor({3.f});
+  save({x, y}, path("a.safetensors"));
+  std::vector<Tensor> list;
+  load(list, path("a.safetensors"));
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0].to_vector<float>(), (std::vector<float>{1, 2}));
+  EXPECT_EQ(list[1].to_vector<float>(), (std::vector<float>{3}));
+  save({x}, path("a.safetensors"));
+  EXPECT_EQ(load(path("a.safetensors")).keys(), std::vector<std::string>{"0"});
+  save({}, path("a.safetensors"));
+  EXPECT_TRUE(load(path("a.safetensors")).empty());
+}
+
 TEST_F(IoTest, AModelLoadsWhatItSaved) {
   const Object a = nn::Sequential(nn::Linear(3, 4), nn::ReLU(), nn::Linear(4, 2));
   const Object b = nn::Sequential(nn::Linear(3, 4), nn::ReLU(), nn::Linear(4, 2));
@@ -82,6 +96,7 @@ TEST_F(IoTest, AModelLoadsWhatItSaved) {
 TEST_F(IoTest, ErrorsSayWhatAndWhere) {
   EXPECT_SAYS(load(""), "'': the path is empty, expected a file's");
   EXPECT_SAYS(load(path("absent")), "absent: cannot be opened: No such file");
+  EXPECT_EQ(files::message_of([&] { load(path("absent")); }).find(path("absent")), 0u);
   EXPECT_SAYS(load(write("cut", "abc")), "cut: 3 bytes, a safetensors file has at least 8");
   EXPECT_SAYS(save({{"x", tensor(1.f)}, {"x", tensor(2.f)}}, path("a")),
               "a tensor cannot be named 'x': there is one already");

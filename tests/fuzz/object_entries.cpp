@@ -116,6 +116,13 @@ Entries object_entries() {
          if (checked(o->add_forward_pre_hook(x, a->random().chance(5) ? nullptr : +hook, nullptr,
                                              nullptr, &id)))
            checked(o->remove_forward_hook(x, id));
+         const auto kind = static_cast<tn_hook_kind>(a->random().below(7));
+         if (checked(o->add_hook(x, kind, static_cast<uint32_t>(a->random().below(4)),
+                                 a->random().chance(5) ? nullptr : +hook, nullptr, nullptr, &id))) {
+           o->has_hooks(x, kind);
+           checked(o->call_hooks(x, kind, nullptr, 0, nullptr, 0));
+           checked(o->remove_forward_hook(x, id));
+         }
          return o->remove_forward_hook(x, static_cast<uint64_t>(a->integer()));
        }},
       {"object/1 tree",

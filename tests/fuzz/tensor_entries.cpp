@@ -95,6 +95,11 @@ Entries tensor_entries() {
          tn_tensor *made = nullptr, *x = a->tensor_or_null();
          return taken(a, t->detach(x, &made), &made);
        }},
+      {"tensor/1 view_dtype",
+       [t](Arguments* a) {
+         tn_tensor *made = nullptr, *x = a->tensor_or_null();
+         return taken(a, t->view_dtype(x, a->dtype(), &made), &made);
+       }},
       {"tensor/1 facts",
        [t](Arguments* a) {
          tn_tensor* x = a->tensor_or_null();

@@ -245,6 +245,94 @@ TEST_F(ByPlace, SchedulesTakeTheOptimizerFirst) {
          optim::SequentialLR({optim::ConstantLR(), optim::ExponentialLR(0.9)}, {2}));
 }
 
+TEST_F(ByPlace, OptionsByNameStandBehindThoseByPlace) {
+  expect_same(nn::Transformer(16, 4, 1, 1, 32, 0.0, {.batch_first = true}),
+              nn::Transformer({.d_model = 16,
+                               .nhead = 4,
+                               .num_encoder_layers = 1,
+                               .num_decoder_layers = 1,
+                               .dim_feedforward = 32,
+                               .dropout = 0.0,
+                               .batch_first = true}));
+  expect_same(nn::LSTM(6, 5, 2, {.batch_first = true, .bidirectional = true}),
+              nn::LSTM(6, 5, {.num_layers = 2, .batch_first = true, .bidirectional = true}));
+  expect_same(nn::LSTM(6, 5, 2, false, {.dropout = 0.5}),
+              nn::LSTM(6, 5, {.num_layers = 2, .bias = false, .dropout = 0.5}));
+  expect_same(nn::Conv2d(3, 4, 3, 2, {.padding = 1}),
+              nn::Conv2d(3, 4, 3, {.stride = 2, .padding = 1}));
+  expect_same(nn::Conv2d(4, 4, 3, 1, "same", 2, {.bias = false}),
+              nn::Conv2d(4, 4, 3, {.padding = "same", .dilation = 2, .bias = false}));
+  expect_same(nn::MaxPool2d(3, std::vector<int64_t>{2, 1}, {.padding = 1}),
+              nn::MaxPool2d(3, {.stride = {2, 1}, .padding = 1}));
+  expect_same(nn::Embedding(5, 3, 1, {.max_norm = 2.0}),
+              nn::Embedding(5, 3, {.padding_idx = 1, .max_norm = 2.0}));
+  expect_same(nn::Upsample(tn::none, 2.0, {.mode = "bilinear"}),
+              nn::Upsample({.scale_factor = 2.0, .mode = "bilinear"}));
+  expect_same(nn::BatchNorm2d(3, 1e-3, {.affine = false}),
+              nn::BatchNorm2d(3, {.eps = 1e-3, .affine = false}));
+  // Where braces are a list, they are the option of their place as before.
+  expect_same(nn::Conv2d(4, 4, 3, 1, {1, 2}), nn::Conv2d(4, 4, 3, {.padding = {1, 2}}));
+  const Tensor p = tn::ones(2, 3).requires_grad_();
+  const optim::SGD sgd({p}, 0.1, {.momentum = 0.9});
+  EXPECT_EQ(sgd.lr(), 0.1);
+  EXPECT_EQ(sgd.option<double>("momentum"), 0.9);
+  const optim::AdamW adam({p}, 0.1, std::vector<double>{0.5, 0.75}, {.weight_decay = 0.5});
+  EXPECT_EQ(adam.option<std::vector<double>>("betas"), (std::vector<double>{0.5, 0.75}));
+  EXPECT_EQ(adam.option<double>("weight_decay"), 0.5);
+  const Tensor x = tn::ones({1, 3, 8, 8}), w = tn::ones({4, 3, 3, 3}), logits = tn::eye(3),
+               classes = tn::arange(3);
+  EXPECT_TRUE(tn::equal(tn::conv2d(x, w, {}, 2, {.padding = 1}),
+                        tn::conv2d(x, w, {.stride = 2, .padding = 1})));
+  EXPECT_TRUE(tn::equal(tn::max_pool2d(x, 3, 2, {.padding = 1}), tn::max_pool2d(x, 3, 2, 1)));
+  EXPECT_TRUE(tn::equal(
+      tn::cross_entropy(logits, classes, tn::ones(3), 1, {.label_smoothing = 0.5}),
+      tn::cross_entropy(logits, classes,
+                        {.weight = tn::ones(3), .ignore_index = 1, .label_smoothing = 0.5})));
+  EXPECT_EQ(message_of([] { nn::LSTM(6, 5, 2, {.num_layers = 3}); }),
+            "LSTM: option 1 is given by its place and by its name, expected one of the two");
+  EXPECT_EQ(message_of([] { nn::Conv2d(4, 4, 3, 1, "same", {.padding = 2}); }),
+            "Conv2d: option 2 is given by its place and by its name, expected one of the two");
+  EXPECT_EQ(message_of([] { nn::Conv2d(4, 4, 3, 1, 1, {.padding = "same"}); }),
+            "Conv2d: option 2 is given by its place and by its name, expected one of the two");
+  EXPECT_EQ(message_of([&] {
+              optim::Adam({p}, 0.1, std::vector{0.5, 0.5}, {.betas = {0.1, 0.2}});
+            }),
+            "Adam: option 2 is given by its place and by its name, expected one of the two");
+  EXPECT_EQ(message_of([] { nn::LSTM(6, 5, 2, {.bias = false}, {.batch_first = true}); }),
+            "LSTM: options by name stand in two braces, expected one");
+  EXPECT_EQ(message_of([&] {
+              tn::cross_entropy(logits, classes, tn::ones(3), 1, {.weight = tn::ones(3)});
+            }),
+            "cross_entropy: weight is given by its place and by its name");
+}
+
+TEST_F(ByPlace, OptionsOfSchedulesByNameBehindThoseByPlace) {
+  const optim::SGD sgd({tn::ones(1).requires_grad_()}, 0.5);
+  const auto expect = [](const optim::Schedule& a, const optim::Schedule& b) {
+    for (int64_t step = 0; step < 9; ++step) EXPECT_EQ(a.at(step, 0.5), b.at(step, 0.5)) << step;
+  };
+  expect(optim::LinearLR(0.25, {.total_iters = 3}), optim::LinearLR(0.25, 1.0, 3));
+  expect(optim::LinearLR(0.25, 0.75, {.total_iters = 3}), optim::LinearLR(0.25, 0.75, 3));
+  expect(optim::ConstantLR(0.25, {.total_iters = 3}), optim::ConstantLR(0.25, 3));
+  expect(optim::PolynomialLR(7, {.power = 2}), optim::PolynomialLR(7, 2));
+  expect(optim::CosineAnnealingWarmRestarts(2, 2, {.eta_min = 0.125}),
+         optim::CosineAnnealingWarmRestarts(2, 2, 0.125));
+  expect(optim::CosineAnnealingLR({.t_max = 5, .eta_min = 0.125}),
+         optim::CosineAnnealingLR(5, 0.125));
+  optim::LinearLR linear(sgd, 0.25, {.total_iters = 3});
+  EXPECT_EQ(sgd.lr(), 0.125);
+  optim::CosineAnnealingLR cosine(sgd, {.t_max = 5});
+  optim::ConstantLR constant(sgd, 0.25, {.total_iters = 3});
+  optim::PolynomialLR polynomial(sgd, 7, {.power = 2});
+  optim::CosineAnnealingWarmRestarts restarts(sgd, 2, 2, {.eta_min = 0.125});
+  EXPECT_EQ(message_of([] { optim::CosineAnnealingLR schedule({.eta_min = 0.1}); }),
+            "CosineAnnealingLR: expected t_max, the number of steps");
+  EXPECT_EQ(
+      message_of([] { optim::CosineAnnealingLR schedule(4, {.t_max = 5}); }),
+      "CosineAnnealingLR: option 1 is given by its place and by its name, expected one of the "
+      "two");
+}
+
 TEST_F(ByPlace, OptionsOfALoader) {
   const tn::data::TensorDataset set(tn::arange(10), tn::arange(10));
   tn::data::DataLoader batches(set, 4);

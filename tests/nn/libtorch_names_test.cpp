@@ -101,6 +101,42 @@ TEST(LibtorchNames, StatesAreEdited) {
   EXPECT_EQ(message_of([&] { state["new"]; }),
             "there is no tensor 'new' among 4; set(name, tensor) adds one");
   EXPECT_EQ(message_of([&] { norm.state_dict()["new"]; }), "there is no tensor 'new' among 5");
+  expect_near(state.insert("new", tn::ones(2)), {1, 1});
+  EXPECT_EQ(state.keys().back(), "new");
+  EXPECT_EQ(message_of([&] { state.insert("new", Tensor()); }),
+            "insert: there is a tensor 'new'; set(name, tensor) replaces it");
+}
+
+TEST(LibtorchNames, ContainersAsPointers) {
+  load_all();
+  const nn::ModuleList list;
+  list->push_back(nn::Linear(2, 2));
+  list->push_back(nn::ReLU());
+  EXPECT_EQ(list->size(), 2u);
+  const nn::Sequential model;
+  model->push_back(nn::ReLU());
+  EXPECT_EQ(model->size(), 1u);
+  const nn::ModuleDict modules;
+  modules->insert("a", nn::ReLU());
+  EXPECT_EQ(modules->named_children()[0].first, "a");
+  const nn::ParameterList parameters;
+  parameters->append(tn::ones(2));
+  EXPECT_EQ(parameters->parameters().size(), 1u);
+  const nn::ParameterDict named;
+  named->insert("a", tn::ones(2));
+  EXPECT_EQ(named->parameters().size(), 1u);
+}
+
+TEST(LibtorchNames, DeterminantsAndInverses) {
+  load_all();
+  const Tensor a = tn::tensor({{2.0, 0.0}, {1.0, 4.0}});
+  EXPECT_NEAR(tn::det(a).item(), 8, 1e-6);
+  EXPECT_NEAR(a.det().item(), 8, 1e-6);
+  EXPECT_NEAR(tn::logdet(a).item(), std::log(8), 1e-6);
+  EXPECT_NEAR(a.logdet().item(), std::log(8), 1e-6);
+  expect_near(tn::inverse(a), {0.5, 0, -0.125, 0.25});
+  expect_near(a.inverse(), {0.5, 0, -0.125, 0.25});
+  expect_near(tn::tensor({1.0, 2.0}).ger(tn::tensor({3.0, 4.0})), {3, 4, 6, 8});
 }
 
 TEST(LibtorchNames, IndicesAndGradients) {
@@ -118,6 +154,19 @@ TEST(LibtorchNames, IndicesAndGradients) {
   expect_near(z, {0, 5, 5, 0, 6, 0});
   z.data_ptr<float>()[0] = 9;
   EXPECT_EQ(z.index({0, 0}).item<float>(), 9);
+  z.index({0}) = tn::ones(3);
+  z.index({1, tn::Slice(1)}) = 7;
+  z.index({z > 6}) -= 2;
+  expect_near(z, {1, 1, 1, 0, 5, 5});
+  auto row = z.index({0});  // a variable is another tensor's from here on
+  row = tn::zeros(3);
+  Tensor copy = z.index({1});
+  copy = row;
+  expect_near(z, {1, 1, 1, 0, 5, 5});
+  {
+    const tn::AutoGradMode scope(false);
+    EXPECT_FALSE(tn::grad_enabled());
+  }
   const Tensor y = x * x * x;
   const Tensor first = tn::grad(y, x, tn::ones_like(y), {.create_graph = true});
   const auto second = tn::autograd::grad({first}, {x}, {tn::ones_like(y)}, true, false);
@@ -218,11 +267,11 @@ TEST(LibtorchNames, OtherFormsOfOps) {
   EXPECT_TRUE(tn::sum_to_size(x, {2, 4}).is_same(x));
   EXPECT_EQ(message_of([&] { tn::sum_to_size(x, {3}); }),
             "sum_to_size: x is [2, 4], which [3] does not broadcast to");
-  // The number keeps what it has beyond the dtype of the sequence.
+  // Beside integers the number keeps its fraction; beside floats it has their dtype, as in PyTorch.
   EXPECT_EQ(tn::searchsorted(tn::tensor({1, 2, 3}), 2.5).item<int64_t>(), 2);
   EXPECT_EQ(tn::bucketize(2.5, tn::tensor({1, 2, 3}), {.right = true}).item<int64_t>(), 2);
   EXPECT_EQ(
-      tn::searchsorted(tn::tensor({1.0, 2048.0, 4096.0}, tn::float16), 2048.5).item<int64_t>(), 2);
+      tn::searchsorted(tn::tensor({1.0, 2048.0, 4096.0}, tn::float16), 2048.5).item<int64_t>(), 1);
   EXPECT_EQ(tn::searchsorted(tn::tensor({1, 2}, tn::uint8), 300).item<int64_t>(), 2);
   expect_sizes(tn::hsplit(x, std::vector<int64_t>{1})[1], {2, 3});
   expect_near(tn::special::chebyshev_polynomial_t(tn::tensor({0.5}), tn::tensor({2.0})), {-0.5});

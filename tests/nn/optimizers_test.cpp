@@ -227,12 +227,8 @@ TEST_P(Optimizers, DynamicOptionsLieInTensors) {
   const tn::Tensor p = parameter({2}), q = parameter({2});
   const Optimizer optimizer = AdamW({p}, {.lr = 0.1});
   optimizer.add_group({q}, {{"lr", 0.01}});
-  const auto number = [&](uint32_t group, const char* name) {
-    tn_tensor* holder = nullptr;
-    tn::check(tn::detail::api.object->group_number(optimizer.get(), group, name, &holder));
-    return tn::Tensor::borrow(holder);
-  };
-  const tn::Tensor lr = number(1, "lr"), betas = number(0, "betas");
+  const tn::Tensor lr = optimizer.group_number(1, "lr"),
+                   betas = optimizer.param_groups()[0].number("betas");
   EXPECT_EQ(lr.item<double>(), 0.01);
   EXPECT_EQ(betas.to_vector<double>(), (std::vector<double>{0.9, 0.999}));
   EXPECT_TRUE(lr.device().is_cpu());
@@ -240,9 +236,10 @@ TEST_P(Optimizers, DynamicOptionsLieInTensors) {
   optimizer.set_option("betas", tn::Floats{0.5, 0.25});
   EXPECT_EQ(lr.item<double>(), 0.5);
   EXPECT_EQ(betas.to_vector<double>(), (std::vector<double>{0.5, 0.25}));
-  EXPECT_EQ(message_of([&] { number(0, "eps"); }),
+  EXPECT_EQ(message_of([&] { optimizer.group_number(0, "eps"); }),
             "AdamW: the option 'eps' is not dynamic in its schema");
-  EXPECT_EQ(message_of([&] { number(2, "lr"); }), "AdamW has 2 parameter groups, none of index 2");
+  EXPECT_EQ(message_of([&] { optimizer.group_number(2, "lr"); }),
+            "AdamW has 2 parameter groups, none of index 2");
 }
 
 // Where they are set: a recorded step does not look at them.

@@ -270,7 +270,7 @@ struct First : tn::Module {
 TEST(Parametrize, TakesModulesOneBehindTheOther) {
   load_all();
   const Object linear = filled(nn::Linear(2, 2, false));
-  utils::register_parametrization(linear, "weight", tn::make<Symmetric>());
+  utils::parametrize::register_parametrization(linear, "weight", tn::make<Symmetric>());
   utils::register_parametrization(linear, "weight", tn::make<Twice>());
   const auto w = original(linear).to_vector<double>();
   expect_near(utils::parametrized(linear), {2 * w[0], 2 * w[1], 2 * w[1], 2 * w[3]}, 1e-12);

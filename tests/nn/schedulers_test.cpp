@@ -209,6 +209,60 @@ TEST_F(Schedulers, AGroupMayHaveAFunctionOfItsOwn) {
             "expected one value for each");
 }
 
+// Values of PyTorch.
+TEST_F(Schedulers, AGroupMayHaveMomentumsOfItsOwn) {
+  const auto expect_momentums = [](optim::Scheduler scheduler, const Values& expected) {
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const optim::Optimizer& optimizer = scheduler.optimizer();
+      EXPECT_NEAR(optimizer.group_option<double>(i % 2, "momentum"), expected[i], 1e-12) << i;
+      if (i % 2 == 1) scheduler.step();
+    }
+  };
+  const Values both = {0.9,
+                       0.95,
+                       0.8188255099070634,
+                       0.7470637747676583,
+                       0.8028058334845817,
+                       0.707014583711454,
+                       0.8188255099070634,
+                       0.7470637747676583,
+                       0.8444017761948347,
+                       0.8110044404870865};
+  expect_momentums(optim::OneCycleLR(two(), {0.1, 1.0}, 8,
+                                     {.base_momentum = {0.8, 0.7}, .max_momentum = {0.9, 0.95}}),
+                   both);
+  expect_momentums(optim::OneCycleLR(two(), 0.1,
+                                     {.epochs = 4,
+                                      .steps_per_epoch = 2,
+                                      .base_momentum = Values{0.8, 0.7},
+                                      .max_momentum = Values{0.9, 0.95}}),
+                   both);
+  expect_momentums(
+      optim::OneCycleLR(two(), 0.1, 8, {.base_momentum = {0.8, 0.7}, .max_momentum = 0.9}),
+      {0.9, 0.9, 0.8188255099070634, 0.7376510198141266, 0.8028058334845817, 0.7056116669691632});
+  expect_momentums(
+      optim::CyclicLR(
+          two(), 0.1, {0.5, 1.0},
+          {.step_size_up = 3, .base_momentum = {0.8, 0.7}, .max_momentum = {0.9, 0.95}}),
+      {0.9, 0.95, 0.8666666666666667, 0.8666666666666666, 0.8333333333333334, 0.7833333333333333,
+       0.8, 0.7});
+  EXPECT_EQ(message_of([] {
+              optim::CyclicLR(two(), 0.1, 0.2, {.base_momentum = {0.8, 0.7, 0.6}});
+            }),
+            "CyclicLR: base_momentum has 3 values and the optimizer 2 parameter groups, expected "
+            "one value for each");
+  EXPECT_EQ(message_of([] {
+              optim::OneCycleLR(two(), 0.1, 8, {.max_momentum = {0.8, 0.7, 0.6}});
+            }),
+            "OneCycleLR: max_momentum has 3 values and the optimizer 2 parameter groups, expected "
+            "one value for each");
+  EXPECT_EQ(message_of([] {
+              optim::OneCycleLR(0.1, 8, {.max_momentum = {0.8, 0.7}});
+            }),
+            "OneCycleLR: max_momentum has 2 values, and one for each group wants the optimizer; "
+            "expected one value, or OneCycleLR(optimizer, ..)");
+}
+
 TEST_F(Schedulers, AGroupMayHaveARateOfItsOwn) {
   const optim::OneCycleLROptions rates_only = {.cycle_momentum = false};
   const Values cycle = {0.008, 0.04, 0.19888308709, 0.994415435451, 0.16234913079, 0.81174565395};

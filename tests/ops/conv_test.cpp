@@ -115,6 +115,41 @@ TEST(Conv, Errors) {
       "conv2d: x is [1, 4, 5, 5] (float32, cpu), weight is [6, 3, 3, 3] (float32, cpu), "
       "groups is 1; expected x [n, channels, ..], weight [out, channels / groups, ..]");
   expect_error([&] { tn::conv2d(x, w, {.groups = 4}); }, "groups is 4; expected");
+  // What does not fit, at the end.
+  const Tensor one = tn::zeros({1, 1, 5, 5});
+  expect_error(
+      [&] {
+        tn::conv2d(one, tn::zeros({4, 3, 3, 3}));
+      },
+      "Here x has 1 channel, expected 3 (weight has 3 a group, groups is 1)");
+  expect_error(
+      [&] {
+        tn::conv2d(x, tn::zeros({4, 3, 3, 3}), {.groups = 2});
+      },
+      "Here x has 4 channels, expected 6 (weight has 3 a group, groups is 2)");
+  expect_error(
+      [&] {
+        tn::conv2d(x, tn::zeros({5, 2, 3, 3}), {.groups = 2});
+      },
+      "Here weight has 5 channels of the output, expected a multiple of groups, 2");
+  expect_error(
+      [&] {
+        tn::conv_transpose2d(x, tn::zeros({3, 4, 3, 3}));
+      },
+      "Here x has 4 channels, expected 3 (weight has 3)");
+  expect_error([&] { tn::conv_transpose2d(x, w.slice(0, 0, 4), {.groups = 3}); },
+               "Here x has 4 channels, expected a multiple of groups, 3");
+  expect_error(
+      [&] {
+        tn::conv2d(x, tn::zeros({6, 4, 3}));
+      },
+      "Here weight has 3 dimensions, expected 4");
+  expect_error([&] { tn::conv2d(x, w, tn::zeros({5})); }, "Here bias is [5], expected [6]");
+  expect_error([&] { tn::conv2d(x, w, tn::zeros({6}, tn::float64)); },
+               "Here bias is float64 and x float32");
+  expect_error([&] { tn::conv2d(x, w, tn::zeros({6}, tn::float32, "meta")); },
+               "Here bias is on meta and x on cpu");
+  expect_error([&] { tn::conv2d(x, w.to(tn::float64)); }, "Here weight is float64 and x float32");
   expect_error([&] { tn::conv2d(x, w, {.groups = 0}); },
                "conv2d: groups is 0, expected at least 1");
   expect_error([&] { tn::conv2d(x, w, tn::zeros({5})); },

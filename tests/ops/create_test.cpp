@@ -104,6 +104,47 @@ TEST(Create, WhatIsLikeAnotherLiesInItsOrder) {
   }
 }
 
+TEST(Create, EndsMayBeTensorsWithoutDimensions) {
+  for (const tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor one = tn::full({}, 1, tn::int64, d), half = tn::full({}, 2.5, {}, d);
+    EXPECT_EQ(tn::linspace(one, half, 4).to_vector<float>(), (std::vector<float>{1, 1.5, 2, 2.5}));
+    EXPECT_EQ(tn::linspace(one, 3, 4, tn::int64).to_vector<int64_t>(),
+              (std::vector<int64_t>{1, 1, 2, 3}));
+    EXPECT_EQ(tn::linspace(0, half, 2, {.dtype = tn::float64}).dtype(), tn::float64);
+    EXPECT_EQ(tn::logspace(one, 2, 2, 2.0).to_vector<float>(), (std::vector<float>{2, 4}));
+    EXPECT_EQ(tn::logspace(0, one, 2).to_vector<float>(), (std::vector<float>{1, 10}));
+    EXPECT_EQ(tn::arange(one + 2).to_vector<int64_t>(), (std::vector<int64_t>{0, 1, 2}));
+    EXPECT_EQ(tn::arange(half).dtype(), tn::float32);
+    EXPECT_EQ(tn::arange(one, 2.5).to_vector<float>(), (std::vector<float>{1, 2}));
+    EXPECT_EQ(tn::arange(1, half, {.step = 0.5}).to_vector<float>(),
+              (std::vector<float>{1, 1.5, 2}));
+  }
+  expect_error([] { tn::arange(tn::ones({1})); },
+               "arange: an end is [1], expected a number, or a tensor without dimensions");
+  expect_error([] { tn::linspace(tn::ones({1}), 2, 4); },
+               "linspace: an end is [1], expected a number, or a tensor without dimensions");
+}
+
+TEST(Create, ElementsLieAsThePhysicalLayoutSays) {
+  const Tensor x = tn::empty_permuted({2, 3, 4}, {1, 2, 0}, tn::float64);
+  EXPECT_EQ(x.sizes(), (std::vector<int64_t>{2, 3, 4}));
+  EXPECT_EQ(x.strides(), (std::vector<int64_t>{1, 8, 2}));
+  EXPECT_EQ(x.dtype(), tn::float64);
+  EXPECT_EQ(tn::empty_permuted({}, {}).numel(), 1);
+  for (const std::vector<int64_t>& layout :
+       std::vector<std::vector<int64_t>>{{0, 0, 1}, {0, 1}, {0, 1, 3}, {-1, 0, 1}}) {
+    std::string list;
+    for (const int64_t d : layout) list += (list.empty() ? "" : ", ") + std::to_string(d);
+    expect_error(
+        [&] {
+          tn::empty_permuted({2, 3, 4}, layout);
+        },
+        "empty_permuted: physical_layout is [" + list +
+            "], expected each dimension of [2, 3, 4] once");
+  }
+}
+
 TEST(Create, Errors) {
   expect_error([] { tn::linspace(0, 1, -1); }, "linspace: steps is -1");
   expect_error([] { tn::eye(-1); }, "eye: -1 rows and -1 columns");

@@ -197,6 +197,19 @@ TEST(Numbers, HistogramsTakeTheirEdges) {
   }
 }
 
+TEST(Numbers, HistogramsReachOverAllOfFloat64) {
+  for (const tn::Device d : devices()) {
+    const Tensor far = tn::tensor(std::vector<double>{-1.7e308, 0, 1.7e308}).to(d);
+    EXPECT_EQ(tn::histc(far, 4).to_vector<double>(), (std::vector<double>{1, 0, 1, 1}));
+    EXPECT_EQ(tn::histc(far / 2.2, 10).to_vector<double>(),
+              (std::vector<double>{1, 0, 0, 0, 0, 1, 0, 0, 0, 1}));
+    for (const double value : {1e308, -1e16, 3.0, 0.0}) {
+      EXPECT_EQ(tn::histc(tn::full({3}, value, tn::float64, d), 4).to_vector<double>(),
+                (std::vector<double>{0, 0, 3, 0}));
+    }
+  }
+}
+
 TEST(Forms, OtherNamesAreTheSame) {
   const Tensor x = tn::tensor({{3.0, 0.0}, {1.0, 2.0}});
   EXPECT_EQ(tn::ravel(x).to_vector<float>(), (std::vector<float>{3, 0, 1, 2}));
@@ -204,6 +217,44 @@ TEST(Forms, OtherNamesAreTheSame) {
   EXPECT_EQ(tn::argwhere(x).to_vector<int64_t>(), (std::vector<int64_t>{0, 0, 1, 0, 1, 1}));
   EXPECT_EQ(tn::true_divide(x, 2).to_vector<float>(), (std::vector<float>{1.5, 0, 0.5, 1}));
   EXPECT_EQ(tn::vdot(x[0], x[1]).item<float>(), 3);
+}
+
+TEST(Forms, RealNumbersHaveWhatComplexOnesHave) {
+  for (const tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor whole = tn::tensor({1, -1, 0}, d);
+    EXPECT_TRUE(tn::isreal(whole).to_vector<bool>() == std::vector<bool>(3, true));
+    EXPECT_TRUE(tn::equal(tn::real(whole), whole));
+    EXPECT_TRUE(tn::equal(tn::positive(whole), whole));
+    EXPECT_TRUE(whole.positive().equal(whole) && whole.isreal().all().item<bool>());
+    // torch.angle
+    const float pi = float(M_PI);
+    EXPECT_EQ(tn::angle(whole).to_vector<float>(), (std::vector<float>{0, pi, 0}));
+    EXPECT_EQ(tn::angle(whole.to(tn::bool_)).to_vector<float>(), (std::vector<float>{0, 0, 0}));
+    EXPECT_EQ(whole.to(tn::float16).angle().dtype(), tn::float16);
+    EXPECT_EQ(whole.to(tn::float64).angle()[1].item(), M_PI);
+    const Tensor x = tn::tensor({-INFINITY, INFINITY, NAN, -0.0}, d).requires_grad_();
+    const Tensor y = tn::angle(x);
+    EXPECT_EQ(y[0].item<float>(), pi);
+    EXPECT_EQ(y[1].item<float>(), 0);
+    EXPECT_TRUE(std::isnan(y[2].item<float>()));
+    EXPECT_EQ(y[3].item<float>(), 0);
+    y.sum().backward();
+    EXPECT_TRUE(tn::equal(x.grad(), tn::zeros({4}, {}, d)));
+  }
+  expect_error([] { tn::positive(tn::tensor({true})); }, "positive: x is bool, expected numbers");
+}
+
+TEST(Forms, CopiesAndPiecesHaveTorchsNames) {
+  const Tensor x = tn::arange(0, 6, 1, tn::float32).reshape({3, 2});
+  const Tensor part = tn::narrow_copy(x, 0, 0, 2);
+  EXPECT_EQ(part.to_vector<float>(), (std::vector<float>{0, 1, 2, 3}));
+  part.fill_(7);
+  EXPECT_EQ(x.sum().item<float>(), 15) << "the copy has memory of its own";
+  EXPECT_TRUE(x.narrow_copy(1, 1, 1).is_contiguous());
+  EXPECT_EQ(tn::unsafe_chunk(x, 2).size(), 2u);
+  EXPECT_EQ(tn::unsafe_split(x, 1, 1)[1].to_vector<float>(), (std::vector<float>{1, 3, 5}));
+  EXPECT_EQ(tn::unsafe_split_with_sizes(x, {1, 2})[1].size(0), 2);
 }
 
 TEST(Forms, IndicesOfAllIntegersAreUnraveled) {

@@ -4,14 +4,50 @@
 
 namespace {
 
+Tensor bools_on(tn::Device d) { return tn::ones({2}, tn::bool_, d); }
+
+// What F.pairwise_distance and the losses give for these tensors of int64.
+TEST(Distances, AndLossesOfWholeNumbersAreTorchs) {
+  for (const tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    for (const tn::Dtype dtype : {tn::int64, tn::int32, tn::int8}) {
+      const auto whole = [&](const std::vector<int64_t>& values) {
+        return Tensor::from(values, {2, 3}).to(d, dtype);
+      };
+      const Tensor a = whole({3, 1, 2, 0, 1, 1}), b = whole({1, 1, 5, 1, 0, 2}),
+                   c = whole({2, 0, 1, 1, 1, 0}), sides = whole({1, -1, 1, 1, 1, -1});
+      const Tensor apart = tn::pairwise_distance(a, b);
+      EXPECT_EQ(apart.dtype(), tn::float32);
+      expect_near(apart, {3.605551, 1.7320502}, 1e-6);
+      expect_near(tn::pairwise_distance(a, b, {.p = 0.5}), {9.9052734, 8.9999971}, 1e-5);
+      expect_near(tn::pairwise_distance(a, b, {.eps = 0}), {3.6055512, 1.7320508}, 1e-6);
+      expect_near(tn::triplet_margin_loss(a, b, c, {.reduction = "none"}), {2.8734984, 1.3178366},
+                  1e-6);
+      const Tensor ranked =
+          tn::margin_ranking_loss(a, b, sides, {.margin = 0.5, .reduction = "none"});
+      EXPECT_EQ(ranked.dtype(), tn::float32);
+      expect_near(ranked, {0, 0.5, 3.5, 1.5, 0, 0});
+      expect_near(tn::margin_ranking_loss(a, b, sides), {2.0 / 3}, 1e-6);
+      expect_near(tn::poisson_nll_loss(a, b, {.full = true, .reduction = "none"}),
+                  {17.0855370, 1.7182817, 2.1599035, 1, 2.7182817, 1.3700882}, 1e-5);
+      expect_near(tn::poisson_nll_loss(a, b, {.log_input = false, .reduction = "none"}),
+                  {1.9013877, 1, -1.4657359, 18.4206810, 1, 1}, 1e-5);
+    }
+  }
+}
+
 TEST(Distances, SayWhatTheyRefuse) {
   expect_refusals({
       {[](tn::Device d) {
          tn::cosine_similarity(zeros_on(d, {2, 3}), zeros_on(d, {2, 2}));
        },
        "cosine_similarity: x1 is [2, 3], x2 is [2, 2]; expected sizes that broadcast"},
-      {[](tn::Device d) { tn::pairwise_distance(places_on(d, {2}), places_on(d, {2})); },
-       "pairwise_distance: x1 is int64, x2 is int64; expected a floating dtype of one of them"},
+      {[](tn::Device d) {
+         tn::cdist(places_on(d, {2, 2}), places_on(d, {2, 2}));
+       },
+       "cdist: x1 is int64, x2 is int64; expected a floating dtype of one of them"},
+      {[](tn::Device d) { tn::pairwise_distance(bools_on(d), bools_on(d)); },
+       "pairwise_distance: x1 is bool, x2 is bool; expected numbers in one of them"},
       {[](tn::Device d) {
          tn::cdist(zeros_on(d, {2, 3}), zeros_on(d, {2, 2}));
        },
@@ -55,6 +91,12 @@ TEST(Margins, SayWhatTheyRefuse) {
                                  {.margin = -1});
        },
        "triplet_margin_loss: margin is -1, expected a number above 0"},
+      {[](tn::Device d) { tn::triplet_margin_loss(bools_on(d), bools_on(d), bools_on(d)); },
+       "triplet_margin_loss: x1 is bool, x2 is bool; expected numbers in one of them"},
+      {[](tn::Device d) { tn::margin_ranking_loss(bools_on(d), bools_on(d), zeros_on(d, {2})); },
+       "margin_ranking_loss: input is bool, target is bool; expected numbers in one of them"},
+      {[](tn::Device d) { tn::poisson_nll_loss(bools_on(d), bools_on(d)); },
+       "poisson_nll_loss: input is bool, target is bool; expected numbers in one of them"},
       {[](tn::Device d) {
          tn::cosine_embedding_loss(zeros_on(d, {2, 3}), zeros_on(d, {2, 3}), zeros_on(d, {}));
        },

@@ -137,6 +137,18 @@ TEST(EdgeValues, LgammaHasAllDigitsNearItsRoots) {
   }
 }
 
+// To 14 digits.
+void expect_digits(const Tensor& found, const std::vector<double>& wanted) {
+  const std::vector<double> values = found.to_vector<double>();
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (std::isinf(wanted[i])) {
+      EXPECT_EQ(values[i], wanted[i]) << i;
+    } else {
+      EXPECT_NEAR(values[i] / wanted[i], 1, 1e-14) << i;
+    }
+  }
+}
+
 TEST(EdgeValues, BesselFunctionsAtTheEndsOfTheirRange) {
   for (const tn::Device d : devices()) {
     SCOPED_TRACE(d.name());
@@ -144,6 +156,18 @@ TEST(EdgeValues, BesselFunctionsAtTheEndsOfTheirRange) {
     const Tensor large = float64_tensor({most, -most}, {2}, d);
     EXPECT_EQ(tn::i0(large).to_vector<double>(), (std::vector<double>{kInf, kInf}));
     EXPECT_EQ(tn::i1(large).to_vector<double>(), (std::vector<double>{kInf, -kInf}));
+    expect_digits(tn::i0e(large), {2.9754474593159003e-155, 2.9754474593159003e-155});
+    expect_digits(tn::i1e(large), {2.9754474593159003e-155, -2.9754474593159003e-155});
+    const Tensor tiny = float64_tensor({1e-307, 4e-309, 0x1p-1074}, {3}, d);
+    expect_digits(tn::bessel_y0(tiny),
+                  {-450.09626200707737, -452.14546200198447, -473.9990734230043});
+    // -2 / (pi x), and 1 / x
+    expect_digits(tn::bessel_y1(tiny), {-6.366197723675814e306, -1.5915494309189535e308, -kInf});
+    expect_digits(tn::modified_bessel_k0(tiny),
+                  {707.0095550648304, 710.2284308896985, 744.5560034370396});
+    EXPECT_EQ(tn::modified_bessel_k1(tiny).to_vector<double>()[1], kInf);
+    EXPECT_EQ(tn::modified_bessel_k1(tiny).to_vector<double>()[2], kInf);
+    EXPECT_EQ(tn::scaled_modified_bessel_k1(tiny).to_vector<double>()[2], kInf);
     for (const tn::Dtype dtype : {tn::float64, tn::float32}) {
       const double least = dtype == tn::float64 ? 0x1p-1074 : 0x1p-149;
       const Tensor small = float64_tensor({least, -least, 0, 3 * least, 1e-36}, {5}, d).to(dtype);

@@ -12,7 +12,7 @@ namespace la = tn::linalg;
 // A symmetric regular matrix, and behind it one whose second row is half the first, which no op takes.
 Tensor good_and_bad(tn::Device d) {
   const Tensor bad = Tensor::from({4., 2., 8., 2., 1., 4., 8., 4., 1.}, {3, 3}, d);
-  return tn::stack({positive(regular({3, 3}, d)), bad}, 0);
+  return tn::stack({positive_definite(regular({3, 3}, d)), bad}, 0);
 }
 
 void expect_infos(const Tensor& info, const std::vector<int32_t>& expected) {

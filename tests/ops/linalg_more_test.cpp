@@ -122,7 +122,9 @@ TEST(LinalgMore, GradientsAreThoseOfDifferences) {
     gradcheck(f, inputs);
   };
   check("cholesky_ex",
-        [](const TensorList& x) { return std::get<0>(la::cholesky_ex(positive(x[0]), true)); },
+        [](const TensorList& x) {
+          return std::get<0>(la::cholesky_ex(positive_definite(x[0]), true));
+        },
         {a});
   check("inv_ex", [](const TensorList& x) { return std::get<0>(la::inv_ex(x[0])); }, {a});
   check("solve_ex",
@@ -240,6 +242,10 @@ TEST(LinalgMore, NormsKeepDimensionsAndTakeHalves) {
     expect_near(la::vector_norm(x, {.ord = 0}), {4});
     expect_near(la::vector_norm(x.to(tn::float16), {.ord = INFINITY}), {12});
     expect_near(la::norm(x.to(tn::bfloat16), {.dim = {-1}}), {5, 13});
+    const Tensor half = x.to(tn::float16);
+    expect_near(la::norm(half, {.ord = 1}), {16});
+    expect_near(la::matrix_norm(half, {.ord = INFINITY}), {17});
+    EXPECT_EQ(la::matrix_norm(half).dtype(), tn::float16);
     EXPECT_EQ(la::norm(x.to(tn::float16), {.dtype = tn::float64}).dtype(), tn::float64);
     expect_near(la::vector_norm(x.to(tn::int64), {.ord = 1, .dtype = tn::float32}), {24});
     expect_near(la::norm(x, {.ord = 1}), {16});
@@ -312,6 +318,10 @@ TEST(LinalgMore, SaysWhatItRefuses) {
        "pca_lowrank: niter is -1, expected 0 or more"},
       {[](tn::Device d) { la::vector_norm(places_on(d, {2})); },
        "vector_norm: x is int64, expected a floating dtype"},
+      {[](tn::Device d) {
+         la::matrix_sqrth(zeros_on(d, {2, 3}));
+       },
+       "matrix_sqrth: a is [2, 3], expected square matrices"},
       {[](tn::Device d) { la::norm(zeros_on(d, {2}), {.dtype = tn::float16}); },
        "norm: dtype is float16, expected a floating one that holds all numbers of a, float32"},
       {[](tn::Device d) {

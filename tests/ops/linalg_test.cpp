@@ -101,7 +101,7 @@ TEST(Linalg, GradientsAreThoseOfDifferences) {
     SCOPED_TRACE(name);
     gradcheck(f, inputs);
   };
-  check("cholesky", [](const TensorList& x) { return la::cholesky(positive(x[0])); }, {a});
+  check("cholesky", [](const TensorList& x) { return la::cholesky(positive_definite(x[0])); }, {a});
   check("cholesky_solve", [](const TensorList& x) { return la::cholesky_solve(x[1], x[0], true); },
         {a, b});
   check("solve", [](const TensorList& x) { return la::solve(x[0], x[1], false); }, {a, b});
@@ -122,10 +122,12 @@ TEST(Linalg, GradientsAreThoseOfDifferences) {
         {wide});
   check("eigh",
         [](const TensorList& x) {
-          const auto [l, v] = la::eigh(positive(x[0]));
+          const auto [l, v] = la::eigh(positive_definite(x[0]));
           return tn::matmul(v * tn::sqrt(l).unsqueeze(-2), v.mT());
         },
         {a});
+  check("matrix_sqrth",
+        [](const TensorList& x) { return la::matrix_sqrth(positive_definite(x[0])); }, {a});
   check("lstsq", [](const TensorList& x) { return std::get<0>(la::lstsq(x[0], x[1])); },
         {tall, sample({3}, {}, 0.7)});
   check("pinv", [](const TensorList& x) { return la::pinv(x[0]); }, {wide});
@@ -268,8 +270,9 @@ TEST(Linalg, SaysWhichMatrixItCannotTake) {
     expect_error([&] { std::get<1>(la::slogdet(at_zero)).backward(); }, "is singular");
     expect_error([&] { la::vander(tn::ones({3}, {}, d), 1); },
                  "vander: N is 1, expected 2 or more");
-    expect_error([&] { la::vander(tn::ones({}, {}, d)); },
-                 "vander: x has no dimensions, expected 1 or more");
+    expect_error([&] { la::vander(tn::ones({}, {}, d)); }, "vander: N is 1, expected 2 or more");
+    EXPECT_TRUE(
+        tn::equal(la::vander(tn::full({}, 2.0, {}, d), 3), tn::tensor({{1.f, 2.f, 4.f}}, d)));
   }
 }
 

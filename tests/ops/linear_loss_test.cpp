@@ -134,6 +134,35 @@ TEST(LinearCrossEntropy, UnderAutocastTheLossIsFloat32) {
             tn::float32);
 }
 
+// Values of PyTorch.
+TEST(LinearCrossEntropy, OfSeveralPlacesOfClasses) {
+  for (tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = float64_tensor({1, 2, -1, 0.5, -1, 2}, {2, 3}, d).requires_grad_();
+    const Tensor w = (tn::arange(0, 12, 1, tn::float64, d).reshape({2, 2, 3}) / 5 - 1).detach();
+    const Tensor b = float64_tensor({0.1, -0.2, 0.3, 0}, {2, 2}, d);
+    const Tensor target = tn::tensor({{0, 1}, {-100, 1}}, d);
+    const Tensor each =
+        tn::linear_cross_entropy(x, w, target, {.linear_bias = b, .reduction = "none"});
+    EXPECT_EQ(each.sizes(), (std::vector<int64_t>{2, 2}));
+    expect_near(each, {2.6716446919676695, 0.07164469196766993, 0, 0.1269280110429724}, 1e-12);
+    const Tensor loss = tn::linear_cross_entropy(x, w, target, {.linear_bias = b});
+    expect_near(loss, {0.9567391316594372}, 1e-12);
+    loss.backward();
+    const double first = 0.34468926372532244, second = -0.047681168808847;
+    expect_near(x.grad(), {first, first, first, second, second, second}, 1e-12);
+    const Tensor p = float64_tensor({0.3, 0.6, 0.7, 0.4, 1, 0, 0, 1}, {2, 2, 2}, d);
+    expect_near(tn::linear_cross_entropy(x, w, p, {.reduction = "none", .label_smoothing = 0.1}),
+                {0.8548361521539496, 1.5028361521539495, 1.8629776105260745, 0.24297761052607408},
+                1e-12);
+    expect_near(tn::linear_cross_entropy(x, w, target, {.weight = float64_tensor({1, 2}, {2}, d)}),
+                {0.5932927355027993}, 1e-12);
+    expect_error([&] { tn::linear_cross_entropy(x[0], w, target); },
+                 "linear_cross_entropy: input is [3], linear_weight is [2, 2, 3]; expected input "
+                 "[n, in], linear_weight [classes, .., in], linear_bias [classes, ..]");
+  }
+}
+
 TEST(LinearCrossEntropy, Errors) {
   const Tensor x = tn::zeros({2, 3}), w = tn::zeros({4, 3}), target = tn::tensor({0, 1});
   expect_error(

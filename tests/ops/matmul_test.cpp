@@ -254,6 +254,16 @@ TEST(Matmul, ErrorsSayWhatWouldFit) {
     expect_error([&] { tn::matmul(a, tn::tensor(1.f, d)); }, "at least 1 dimension");
     expect_error([&] { tn::matmul(a, tn::zeros({100, 2}, tn::float64, d)); }, "float64");
     expect_error([&] { tn::linear(a, tn::zeros({5, 99}, {}, d)); }, "weight is [5, 99]");
+    expect_error(
+        [&] {
+          tn::linear(a, tn::zeros({5, 99}, {}, d));
+        },
+        "Here the last dimension of x is " + std::to_string(a.size(-1)) + ", that of weight 99");
+    expect_error(
+        [&] {
+          tn::linear(a, tn::zeros({1, 5, 99}, {}, d));
+        },
+        "Here weight has 3 dimensions");
     expect_error([&] { tn::linear(a, b, tn::zeros({5}, {}, d)); }, "bias is [5]");
   }
 }

@@ -142,6 +142,33 @@ TEST(Norm, HalvesAreAddedUpInFloat32) {
   }
 }
 
+// Values of PyTorch, whose norms of samples take any eps.
+TEST(Norm, AnEpsBelow0TakesFromTheVariance) {
+  for (const tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = tn::arange(0, 8, 1, tn::float32, d).reshape({2, 4});
+    const double one = 1.0000200271606445, far = 1.3416461944580078, near = 0.44721540808677673;
+    expect_near(tn::group_norm(x, 2, {.eps = -1e-5}), {-one, one, -one, one, -one, one, -one, one},
+                1e-6);
+    expect_near(tn::layer_norm(x, 4, {.eps = -1e-5}),
+                {-far, -near, near, far, -far, -near, near, far}, 1e-6);
+    expect_near(tn::instance_norm(x.reshape({1, 2, 4}), {.eps = -1e-5}),
+                {-far, -near, near, far, -far, -near, near, far}, 1e-6);
+    EXPECT_TRUE(tn::layer_norm(x, 4, {.eps = -2}).isnan().all().item<bool>());
+  }
+}
+
+TEST(Norm, OfABatchOfNothingIsNothing) {
+  for (const tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    const Tensor x = tn::zeros({0}, {}, d);
+    EXPECT_EQ(tn::batch_norm(x, {.training = true}).sizes(), (std::vector<int64_t>{0}));
+    EXPECT_EQ(tn::batch_norm(x, x, x).sizes(), (std::vector<int64_t>{0}));
+    expect_error([&] { tn::batch_norm(x, tn::ones({3}, {}, d), tn::ones({3}, {}, d)); },
+                 "batch_norm: running_mean is [3], expected [0]");
+  }
+}
+
 TEST(Norm, Errors) {
   Tensor x = tn::zeros({2, 4, 3});
   expect_error([&] { tn::layer_norm(x, 4); },
@@ -153,8 +180,8 @@ TEST(Norm, Errors) {
       "expected it to end with normalized_shape, [9223372036854775807, 2, 3]");
   expect_error([&] { tn::layer_norm(x, 3, tn::ones({4})); },
                "layer_norm: weight is [4], expected [3]");
-  expect_error([&] { tn::layer_norm(x, 3, {}, {}, -1); },
-               "layer_norm: eps is -1, expected 0 or more");
+  expect_error([&] { tn::layer_norm(x, 3, {}, {}, NAN); },
+               "layer_norm: eps is nan, expected a number");
   expect_error([&] { tn::layer_norm(x.to(tn::int64), 3); },
                "layer_norm: x is int64, expected a floating dtype");
   expect_error([&] { tn::rms_norm(x.to(tn::int64)); },
@@ -164,7 +191,9 @@ TEST(Norm, Errors) {
         tn::rms_norm(x, tn::ones({4, 1}));
       },
       "rms_norm: weight is [4, 1], expected [3]");
-  expect_error([&] { tn::rms_norm(x, {}, -1); }, "rms_norm: eps is -1, expected 0 or more");
+  expect_error([&] { tn::rms_norm(x, {}, NAN); }, "rms_norm: eps is nan, expected a number");
+  expect_error([&] { tn::batch_norm(x, {}, {}, {}, {}, {.training = true, .eps = -1}); },
+               "batch_norm: eps is -1, expected 0 or more");
   expect_error([&] { tn::group_norm(x, 3); },
                "group_norm: x is [2, 4, 3], whose channels do not make num_groups = 3 groups");
   expect_error([&] { tn::batch_norm(x); }, "batch_norm: running_mean and running_var are needed");

@@ -74,51 +74,65 @@ TEST(Scan, ExtremesEndAtWhatIsNoNumber) {
   }
 }
 
-// Long rows are sorted by digits: as the standard library's stable sort has them, NaN being the greatest.
+// As the standard library's stable sort has it, NaN being the greatest.
+void expect_sorted(const Tensor& x) {
+  const int64_t n = x.numel();
+  const std::vector<double> keys = x.to_vector<double>();
+  std::vector<int64_t> whole;
+  if (x.dtype() == tn::int64) whole = x.to_vector<int64_t>();
+  const auto less = [&](int64_t i, int64_t j) {
+    if (!whole.empty()) return whole[size_t(i)] < whole[size_t(j)];
+    const double a = keys[size_t(i)], b = keys[size_t(j)];
+    return a < b || (std::isnan(b) && !std::isnan(a));
+  };
+  for (const bool descending : {false, true}) {
+    std::vector<int64_t> order(static_cast<size_t>(n));
+    std::iota(order.begin(), order.end(), int64_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t i, int64_t j) { return descending ? less(j, i) : less(i, j); });
+    const auto [values, at] = tn::prim::sort(x, 0, descending);
+    EXPECT_EQ(at.to_vector<int64_t>(), order);
+    EXPECT_TRUE(tn::equal(values.nan_to_num(), x[{at}].nan_to_num()));
+    EXPECT_EQ(tn::argsort(x, 0, descending).to_vector<int64_t>(), order);
+    for (const int64_t k : {n, n / 2, int64_t{181}, int64_t{40}, int64_t{16}, int64_t{1}}) {
+      order.resize(size_t(k));
+      EXPECT_EQ(std::get<1>(tn::topk(x, k, 0, descending)).to_vector<int64_t>(), order) << k;
+    }
+  }
+}
+
+// Long rows are sorted by digits.
 TEST(Sort, LongRowsAgreeWithTheStandardLibrary) {
-  const int64_t n = 3000;
-  const Tensor random = tn::randn({n}).to(tn::float64);
-  Tensor special = random.clone();
-  const double values[] = {std::nan(""), INFINITY, -INFINITY, 0.0, -0.0, -1e-310};
-  for (int64_t i = 0; i < 300; ++i) special[7 * i].fill_(values[i % 6]);
-  const Tensor few = tn::randint(-3, 4, {n}), wide = tn::randint(INT64_MIN / 2, INT64_MAX / 2, {n});
-  const Tensor rows[] = {random,
-                         special,
-                         random * 1e-13 + 1.0,  // the highest digits are those of all
-                         few.to(tn::float64),
-                         few,
-                         wide,
-                         wide % 1000};
-  for (const Tensor& row : rows) {
-    for (const tn::Dtype dtype :
-         {tn::float64, tn::float32, tn::bfloat16, tn::int64, tn::int32, tn::uint8}) {
-      if (!dtype.is_float() && row.is_same(rows[1])) continue;  // NaN is no integer
-      const Tensor x = row.to(dtype);
-      SCOPED_TRACE(dtype.name());
-      std::vector<double> keys = x.to_vector<double>();
-      std::vector<int64_t> whole;
-      if (dtype == tn::int64) whole = x.to_vector<int64_t>();
-      const auto less = [&](int64_t i, int64_t j) {
-        if (!whole.empty()) return whole[size_t(i)] < whole[size_t(j)];
-        const double a = keys[size_t(i)], b = keys[size_t(j)];
-        return a < b || (std::isnan(b) && !std::isnan(a));
-      };
-      for (const bool descending : {false, true}) {
-        std::vector<int64_t> order(size_t{n});
-        std::iota(order.begin(), order.end(), int64_t{0});
-        std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
-          return descending ? less(j, i) : less(i, j);
-        });
-        const auto [values, at] = tn::prim::sort(x, 0, descending);
-        EXPECT_EQ(at.to_vector<int64_t>(), order);
-        EXPECT_TRUE(tn::equal(values.nan_to_num(), x[{at}].nan_to_num()));
-        for (const int64_t k : {n, n / 2, int64_t{181}, int64_t{40}, int64_t{16}, int64_t{1}}) {
-          order.resize(size_t(k));
-          EXPECT_EQ(std::get<1>(tn::topk(x, k, 0, descending)).to_vector<int64_t>(), order) << k;
-        }
+  for (const int64_t n : {363, 3000, 20000}) {
+    const Tensor random = tn::randn({n}).to(tn::float64);
+    Tensor special = random.clone();
+    const double values[] = {std::nan(""), INFINITY, -INFINITY, 0.0, -0.0, -1e-310};
+    for (int64_t i = 0; i < n / 10; ++i) special[7 * i].fill_(values[i % 6]);
+    const Tensor few = tn::randint(-3, 4, {n}),
+                 wide = tn::randint(INT64_MIN / 2, INT64_MAX / 2, {n});
+    const Tensor rows[] = {random, special,
+                           random * 1e-13 + 1.0,  // the highest digits are those of all
+                           few.to(tn::float64), few, wide, wide % 1000,
+                           // Many have all but the last bits in common.
+                           few * (int64_t{1} << 60) + tn::randint(0, 100, {n})};
+    for (const Tensor& row : rows) {
+      for (const tn::Dtype dtype :
+           {tn::float64, tn::float32, tn::bfloat16, tn::int64, tn::int32, tn::uint8}) {
+        if (!dtype.is_float() && row.is_same(rows[1])) continue;  // NaN is no integer
+        SCOPED_TRACE(std::to_string(n) + " of " + std::string(dtype.name()));
+        expect_sorted(row.to(dtype));
       }
     }
   }
+}
+
+// Beyond 32,768 elements by parts, of which each is sorted by itself.
+TEST(Sort, RowsThatNoCacheHoldsAgreeWithTheStandardLibrary) {
+  const int64_t n = 70000;
+  expect_sorted(tn::randn({n}).to(tn::float64));
+  expect_sorted(tn::randint(INT64_MIN / 2, INT64_MAX / 2, {n}));
+  expect_sorted(tn::randint(0, 3, {n}) * (int64_t{1} << 40) + tn::randint(0, 100, {n}));
+  expect_sorted(tn::randn({n}).to(tn::float16));
 }
 
 // However few of however many, they are the first of all in order.

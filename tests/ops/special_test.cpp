@@ -40,6 +40,33 @@ TEST(Special, Float32IsRoundedOnce) {
   }
 }
 
+// Near 0 and near 1, too, beside what float64 finds.
+TEST(Special, InverseOfErfInFloat32) {
+  for (const tn::Device d : devices()) {
+    SCOPED_TRACE(d.name());
+    std::vector<float> in;
+    for (int i = 0; i < 2000; ++i) in.push_back(static_cast<float>(i) / 2000);
+    for (int i = 1; i <= 24; ++i) in.push_back(1 - std::ldexp(1.0F, -i));
+    for (int i = 1; i <= 126; ++i) in.push_back(std::ldexp(1.0F, -i));
+    const auto n = static_cast<int64_t>(in.size());
+    const Tensor x = float64_tensor({in.begin(), in.end()}, {n}, d).to(tn::float32);
+    const std::vector<float> out = tn::erfinv(x).to_vector<float>();
+    const std::vector<float> turned = tn::erfinv(-x).to_vector<float>();
+    const std::vector<double> want = tn::erfinv(x.to(tn::float64)).to_vector<double>();
+    for (size_t i = 0; i < in.size(); ++i) {
+      const auto nearest = static_cast<float>(want[i]);
+      EXPECT_NEAR(out[i], want[i], 4.5 * (std::nextafter(nearest, INFINITY) - nearest))
+          << "of " << in[i];
+      EXPECT_EQ(turned[i], -out[i]);
+    }
+    const Tensor ends = tn::tensor<float>({1, -1, 1.5F, -1.5F, NAN}, d);
+    const std::vector<float> of_ends = tn::erfinv(ends).to_vector<float>();
+    EXPECT_EQ(of_ends[0], INFINITY);
+    EXPECT_EQ(of_ends[1], -INFINITY);
+    for (size_t i = 2; i < of_ends.size(); ++i) EXPECT_TRUE(std::isnan(of_ends[i]));
+  }
+}
+
 TEST(Special, IntegersBecomeFloat32) {
   for (tn::Device d : devices()) {
     const Tensor x = tn::tensor({1, 2, 5}, d).to(tn::int32);

@@ -103,6 +103,31 @@ TEST(Statistics, FoldErrors) {
   expect_error([&] { tn::diff(x, {.n = -1}); }, "diff: n is -1, expected 0 or more");
 }
 
+// Each expectation is what PyTorch 2.15 gives.
+TEST(Statistics, ANumberIsComparedInTheDtypeOfTheBoundaries) {
+  const auto found = [](const Tensor& t) { return t.item<int64_t>(); };
+  for (tn::Device d : devices()) {
+    for (tn::Dtype dtype : {tn::float32, tn::float16}) {
+      const Tensor b = tn::tensor({0.1, 0.2}).to(dtype).to(d);
+      EXPECT_EQ(found(tn::bucketize(0.1, b)), 0);
+      EXPECT_EQ(found(tn::bucketize(0.1, b, {.right = true})), 1);
+      EXPECT_EQ(found(tn::searchsorted(b, 0.1)), 0);
+      EXPECT_EQ(found(tn::searchsorted(b, 0.1, {.right = true})), 1);
+      EXPECT_EQ(found(tn::searchsorted(b, 0.1 + 1e-6)), dtype == tn::float32 ? 1 : 0);
+      EXPECT_EQ(found(tn::searchsorted(b, 1e300)), 2);
+      EXPECT_EQ(found(tn::searchsorted(b, NAN)), 2);
+    }
+    const Tensor wide = tn::tensor({0.1, 0.2}, tn::float64).to(d);
+    EXPECT_EQ(found(tn::bucketize(0.1, wide)), 0);
+    EXPECT_EQ(found(tn::bucketize(0.1 + 1e-12, wide)), 1);
+    const Tensor whole = tn::tensor({16777216, 16777217, 16777218}).to(d);
+    EXPECT_EQ(found(tn::bucketize(16777217, whole)), 1);
+    EXPECT_EQ(found(tn::bucketize(16777217.0, whole)), 0);
+    EXPECT_EQ(found(tn::bucketize(16777217.0, whole, {.right = true})), 2);
+    EXPECT_EQ(found(tn::bucketize(2.5, tn::tensor({1, 2, 3}).to(d))), 2);
+  }
+}
+
 // NaN is behind all numbers, as sort() leaves it.
 TEST(Statistics, BoundariesMayEndInNaN) {
   for (tn::Device d : devices()) {
@@ -184,6 +209,9 @@ TEST(Statistics, CountErrors) {
                "histogram: x is int64, expected a floating");
   expect_error([&] { tn::histc(x / 0); },
                "histc: the range is from inf to inf, expected finite numbers");
+  const Tensor far = tn::tensor(std::vector<double>{-1.7e308, 0, 1.7e308});
+  expect_error([&] { tn::histogram(far); },
+               "histogram: the range is from -1.7e+308 to 1.7e+308, expected a finite difference");
   expect_error([&] { tn::histc(whole); }, "histc: x is int64, expected a floating dtype");
   expect_error(
       [&] {

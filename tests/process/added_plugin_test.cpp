@@ -51,14 +51,14 @@ TEST_F(AddedPlugins, BringOptimizers) {
     plugin::op("sign_step(Tensor(a!) p, Tensor grad, Tensor skip, dynamic float lr) -> Tensor(a!)",
                "where(skip != 0, p, p - lr * sign(grad))");
     plugin::optimizer(
-        "SignSGD(Tensor[] params, float lr=0.5)", [](Object& self, Tensors params, double) {
+        "SignSGD(Tensor[] params, dynamic float lr=0.5)", [](Object& self, Tensors params, double) {
           self.method("step(Tensor? found_inf=None) -> ()", [](Object& self, Tensor found_inf) {
             const NoGrad no_grad;
             for (auto& group : optim::Optimizer(self).param_groups()) {
               for (const Tensor& p : group.parameters()) {
                 if (!p.grad().defined()) continue;
                 call("signs.sign_step", p, p.grad(), found_inf.defined() ? Operand(found_inf) : 0.0,
-                     group.lr());
+                     group.number("lr"));
               }
             }
           });
@@ -79,6 +79,25 @@ TEST_F(AddedPlugins, BringOptimizers) {
   optimizer.set_lr(1);
   optimizer.load_state_dict(state);
   EXPECT_EQ(optimizer.lr(), 0.25);
+  // A compiled step follows a schedule: the op gets the tensor that holds the rate.
+  optim::ExponentialLR schedule(optimizer, 0.5);
+  const auto step = compile([&](const Tensor& x) -> Tensor {
+    const Tensor loss = (w * x).sum();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return loss.detach();
+  });
+  const Tensor x = ones({2});
+  double expected = 0.25, rate = 0.25;
+  for (int i = 0; i < 8; ++i) {
+    step(x);
+    schedule.step();
+    expected -= rate;
+    rate /= 2;
+    EXPECT_EQ(w.detach().to_vector<float>()[0], float(expected)) << i;
+  }
+  EXPECT_EQ(step.describe().find("1 recordings, 7 replays"), 0u) << step.describe();
 }
 
 void register_named() { plugin::op("negated(Tensor x) -> Tensor", "-x"); }

@@ -1,6 +1,6 @@
-// Whatever allocation of host memory fails, in a training step, a load, a save or an explain: the
-// process lives, nothing leaks, the error is TN_OUT_OF_MEMORY, and what was tried can be tried
-// again. A parameter is changed only where the error says so.
+// Whatever allocation of host memory fails, in a training step, a pass of a loader, a load, a save or
+// an explain: the process lives, nothing leaks, the error is TN_OUT_OF_MEMORY, and what was tried can
+// be tried again. A parameter is changed only where the error says so.
 //
 // In the default run every allocation of the MLP, a save and a load fails once, and every 17th of
 // the others; TENON_TEST_LONG=1 takes all. What is made at first use is made before, but for the
@@ -13,8 +13,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
+#include <optional>
 #include <sstream>
 
+#include <tenon/data/loader.hpp>
+#include <tenon/data/stream.hpp>
 #include <tenon/explain.hpp>
 #include <tenon/io.hpp>
 
@@ -209,6 +213,63 @@ TEST_F(OutOfMemory, OfALoadCanBeTriedAgain) {
            [](const Outcome&) { return ""; },
            [&] { return values_of(loaded) == expected ? "" : "other values were loaded"; }},
           1);
+}
+
+struct Numbers {
+  int64_t size() const { return 10; }
+  int64_t get(int64_t i) const { return i; }
+};
+
+// Of plain numbers: the pools of a thread that frees tensors of others grow over many passes.
+TEST_F(OutOfMemory, OfAPassOfALoaderCanBeTriedAgain) {
+  const auto sum_of = [](const std::vector<int64_t>& samples) {
+    return std::accumulate(samples.begin(), samples.end(), int64_t{0});
+  };
+  using Loader = tn::data::DataLoader<Numbers, decltype(sum_of)>;
+  for (const bool persistent : {false, true}) {
+    int64_t sum = 0;
+    std::optional<Loader> loader;
+    const auto pass = [&] {
+      sum = 0;
+      if (!persistent || !loader) {
+        loader.emplace(Numbers(),
+                       tn::data::LoaderOptions{.batch_size = 3,
+                                               .shuffle = true,
+                                               .num_workers = 2,
+                                               .persistent_workers = persistent},
+                       sum_of);
+      }
+      for (const int64_t batch : *loader) sum += batch;
+    };
+    try_all(persistent ? "persistent workers" : "workers",
+            {[&] { sum = 0; }, pass, [](const Outcome&) { return ""; },
+             [&] { return sum == 45 ? "" : "samples are missing"; }},
+            1);
+  }
+}
+
+TEST_F(OutOfMemory, OfAPassOfALoaderOfAStreamCanBeTriedAgain) {
+  const auto numbers = tn::data::stream([](int64_t) {
+    return
+        [i = int64_t{0}]() mutable { return i < 10 ? std::optional<int64_t>(i++) : std::nullopt; };
+  });
+  const auto sum_of = [](const std::vector<int64_t>& samples) {
+    return std::accumulate(samples.begin(), samples.end(), int64_t{0});
+  };
+  for (const int64_t shuffle_buffer : {0, 4}) {
+    int64_t sum = 0;
+    const auto pass = [&] {
+      sum = 0;
+      tn::data::StreamLoader loader(
+          numbers, {.batch_size = 3, .shuffle_buffer = shuffle_buffer, .num_workers = 2, .seed = 1},
+          sum_of);
+      for (const int64_t batch : loader) sum += batch;
+    };
+    try_all("stream, shuffled by " + std::to_string(shuffle_buffer),
+            {[&] { sum = 0; }, pass, [](const Outcome&) { return ""; },
+             [&] { return sum == 45 ? "" : "items are missing"; }},
+            1);
+  }
 }
 
 TEST_F(OutOfMemory, OfAnExplainCanBeTriedAgain) {

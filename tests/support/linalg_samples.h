@@ -10,7 +10,7 @@ inline Tensor identity(int64_t n, tn::Device device) { return tn::eye(n, {}, tn:
 inline Tensor regular(std::vector<int64_t> sizes, tn::Device device = {}) {
   return sample(sizes, device) + 2 * identity(sizes.back(), device);
 }
-inline Tensor positive(const Tensor& a) {
+inline Tensor positive_definite(const Tensor& a) {
   return tn::matmul(a, a.mT()) + identity(a.size(-1), a.device());
 }
 

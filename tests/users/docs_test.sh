@@ -168,6 +168,7 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <tenon/gradcheck.hpp>
 #include <tenon/graph.hpp>
 #include <tenon/halves.hpp>
+#include <tenon/histogramdd.hpp>
 #include <tenon/linalg.hpp>
 #include <tenon/masked.hpp>
 #include <tenon/messages.hpp>
@@ -179,6 +180,7 @@ find "$work" -maxdepth 1 \( -name '*.cpp' -o -name '*.c' \) -print0 | sort -z |
 #include <tenon/precision.hpp>
 #include <tenon/profiler.hpp>
 #include <tenon/prune.hpp>
+#include <tenon/saved_tensors.hpp>
 #include <tenon/sequences.hpp>
 #include <tenon/signal.hpp>
 #include <tenon/special.hpp>

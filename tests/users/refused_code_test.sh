@@ -80,10 +80,22 @@ struct Part : tn::Module {}; tn::Object::empty("Net").register_module("a", std::
 CASES
 
 # What a function gives is no place to assign to.
-refused 'use set_grad, parameter(name, tensor)' <<'CASES'
+refused 'use x[{0}] = y, copy_, set_grad, parameter()' <<'CASES'
 tn::nn::Linear(2, 2).tensor("weight") = t;
 t.grad() = u;
 t.grad() = t + u;
+t.select(0, 1) = u;
+t.slice(0, 0, 1) = t + u;
+t.select(0, 1) = 0;
+t.slice(0, 0, 1) = 0.5;
+CASES
+refused 'write x = x.detach()' <<'CASES'
+t.detach_();
+CASES
+# Options by name are the last ones.
+refused 'stand behind all options by their places' <<'CASES'
+tn::nn::LSTM(6, 5, 2, {.bias = false}, true);
+tn::nn::Conv2d(3, 4, 3, 1, {.padding = 1}, 2);
 CASES
 refused 'defined()' <<'CASES'
 if (t) return;
@@ -118,6 +130,9 @@ cat >"$work/allowed.cpp" <<CODE
 static_assert(!std::is_constructible_v<bool, Tensor> && !std::is_convertible_v<Tensor, bool>);
 static_assert(!std::is_constructible_v<bool, tn::Indexed>);
 bool allowed(INSIDE) {
+  t.index({0}) = u;
+  t.index({0, 1}) = 0;
+  t = t.index({0});
   if (!t.defined() || t[0].defined()) return false;
   if (Tensor g = t.grad(); g.defined()) return (t < 1.0).item<bool>();
   return (t == 0).all().item<bool>() && (t != u).any().item<bool>() && (0 == t).item<bool>();
@@ -140,6 +155,10 @@ tn::nn::Conv2d(3, 4, 3, 1, 1, 1, 1, "reflect");
 tn::optim::Adam(list, true);
 tn::nn::Conv2d(3, 64, {.stride = 2});
 tn::nn::Conv2d(3, 64, 3, {2, 1});
+tn::nn::LSTM(6, 5, 2, {.batchfirst = true});
+tn::nn::LSTM(6, 5, 2.5, {.batch_first = true});
+tn::nn::LSTM(6, 5, 2, 1, {.batch_first = true});
+tn::optim::LinearLR(0.5, {.total_iter = 3});
 tn::nn::Conv2d(3, 64, 3, {.stride = true});
 tn::nn::Conv2d(3, 64, 3, {.stride = {2, true}});
 tn::nn::Conv2d(3, 64, 3, {.groups = true});

@@ -32,10 +32,19 @@ TENON_INLINE auto rank_of(typename Format<D>::Element x) {
   }
 }
 
+// The whole number that has this rank.
+template <tn_dtype D>
+TENON_INLINE auto of_rank(uint64_t rank) {
+  if constexpr (D == TN_INT64) {
+    return static_cast<int64_t>(rank ^ (uint64_t{1} << 63));
+  } else {
+    return static_cast<int32_t>(static_cast<uint32_t>(rank) ^ (uint32_t{1} << 31));
+  }
+}
+
 // A rank and a place, in one number where both are short. No two of a row are equal, so equal elements
 // stay in order.
 struct ShortEntry {
-  static constexpr int kDigits = 4;
   uint64_t both;
   ShortEntry() = default;
   ShortEntry(uint32_t rank, int64_t at) : both(uint64_t{rank} << 32 | static_cast<uint32_t>(at)) {}
@@ -44,7 +53,6 @@ struct ShortEntry {
   bool operator<(const ShortEntry& other) const { return both < other.both; }
 };
 struct LongEntry {
-  static constexpr int kDigits = 8;
   uint64_t rank;
   int64_t place;
   LongEntry() = default;

@@ -1,6 +1,6 @@
 // SORT, and the pairs of _top_places and _ranked_places: a row on one thread, as entries (ranked.h). Long rows are
-// sorted digit by digit (a radix sort, from the lowest digit up: Knuth, The Art of Computer Programming, volume 3,
-// 5.2.5). Of a few ranks in a long row only the neighbours are sorted.
+// sorted digit by digit (sort_words.h). Of a few ranks in a long row only the neighbours are
+// sorted.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -8,11 +8,11 @@
 #include <memory>
 #include <numeric>
 #include <type_traits>
-#include <utility>
 
 #include "cpu.h"
 #include "ops/ranked.h"
 #include "ops/rows.h"
+#include "ops/sort_words.h"
 #include "vector/convert.h"
 
 namespace tenon::cpu_backend {
@@ -23,7 +23,6 @@ constexpr int64_t kPieceElements = 4096;
 constexpr int64_t kMostLanes = 64;
 // Below it comparing is faster than counting digits.
 constexpr int64_t kLongRow = 256;
-constexpr int kMostDigits = 4;
 // So many are selected by insertion.
 constexpr int64_t kFew = 16;
 // Of more those that may count are gathered where the row is so many times as long.
@@ -35,44 +34,6 @@ constexpr int64_t kShortRow = 64;
 constexpr int64_t kBlock = 32;
 // Each rank costs a pass over the row, and sorting one of ten.
 constexpr int64_t kFewRanks = 8;
-
-// Gives where the sorted entries are: in `row`, or in `spare`, which has room for n.
-template <typename Entry>
-const Entry* sorted(Entry* row, Entry* spare, int64_t n) {
-  if (n < kLongRow) {
-    std::sort(row, row + n);
-    return row;
-  }
-  // Digits of the distances from the least: whole numbers that lie close to each other have few.
-  uint64_t least = row[0].key(), greatest = least;
-  for (int64_t i = 1; i < n; ++i) {
-    least = std::min(least, row[i].key());
-    greatest = std::max(greatest, row[i].key());
-  }
-  const auto prefix = [least](const Entry& entry, int d) {
-    return (entry.key() - least) >> (8 * d);
-  };
-  const int n_digits = (static_cast<int>(std::bit_width(greatest - least)) + 7) / 8;
-  // By the highest digits; few entries have those in common.
-  const int lowest = std::max(0, n_digits - kMostDigits);
-  int64_t counts[Entry::kDigits][256] = {};
-  for (int64_t i = 0; i < n; ++i) {
-    for (int d = lowest; d < n_digits; ++d) ++counts[d][prefix(row[i], d) & 0xFF];
-  }
-  for (int d = lowest; d < n_digits; ++d) {
-    if (counts[d][prefix(row[0], d) & 0xFF] == n) continue;  // it is the same in all
-    int64_t next[256], sum = 0;
-    for (int k = 0; k < 256; ++k) next[k] = std::exchange(sum, sum + counts[d][k]);
-    for (int64_t i = 0; i < n; ++i) spare[next[prefix(row[i], d) & 0xFF]++] = row[i];
-    std::swap(row, spare);
-  }
-  for (int64_t i = 0, end; lowest > 0 && i < n; i = end) {
-    const uint64_t high = prefix(row[i], lowest);
-    for (end = i + 1; end < n && prefix(row[end], lowest) == high;) ++end;
-    if (end - i > 1) std::sort(row + i, row + end);
-  }
-  return row;
-}
 
 // The k least in order, in front.
 template <typename Entry>
@@ -169,7 +130,7 @@ struct Buckets {
   size_t of(const Entry& entry) const { return (entry.key() - least) >> shift; }
 };
 
-// f(i, entry of rank ranks[i * step]) for m ranks. `spare` has room for n.
+// f(i, entry of rank ranks[i * step]) for m ranks, few of a long row. `spare` has room for n.
 template <typename Entry, typename F>
 void at_ranks(Entry* row, Entry* spare, int64_t n, const int64_t* ranks, int64_t m, int64_t step,
               const F& f) {
@@ -181,9 +142,9 @@ void at_ranks(Entry* row, Entry* spare, int64_t n, const int64_t* ranks, int64_t
     }
     return;
   }
-  if (n < kLongRow || m > kFewRanks) {
-    const Entry* const ordered = sorted(row, spare, n);
-    for (int64_t i = 0; i < m; ++i) f(i, ordered[ranks[i * step]]);
+  if (n < kLongRow) {
+    std::sort(row, row + n);
+    for (int64_t i = 0; i < m; ++i) f(i, row[ranks[i * step]]);
     return;
   }
   const Buckets<Entry> buckets(row, n);
@@ -241,6 +202,17 @@ void each_row(const tn_host* host, const RowsAlong& rows, int64_t copies, bool d
     f(entries, row);
   });
 }
+// f(elements in order, row) for each row of x, which is long.
+template <tn_dtype D, typename F>
+void each_ordered(const tn_host* host, const RowsAlong& rows, bool descending, const F& f) {
+  using Rank = decltype(rank_of<D>({}));
+  const int64_t n = rows.length(), step = rows.stride(rows.t);
+  const Rank flip = descending ? static_cast<Rank>(~Rank{0}) : Rank{0};
+  with_room<uint64_t>(host, rows, 2 * n, [&](uint64_t* words, int64_t row) {
+    const auto* from = begin_of<typename Format<D>::Element>(rows, row);
+    f(OrderedWords::of<D>(from, step, n, flip, words), row);
+  });
+}
 // f.operator()<D, Entry>() for the dtype and the entries that rows of this length need.
 template <typename F>
 void with_entries(const RowsAlong& rows, const F& f) {
@@ -262,16 +234,40 @@ void launch(const tn_call* call) {
   with_entries(rows, [&]<tn_dtype D, typename Entry>() {
     using Element = typename Format<D>::Element;
     const int64_t n = rows.length();
-    each_row<D, Entry>(call->host, rows, 2, descending, [&](Entry* entries, int64_t row) {
-      const Entry* const ordered = sorted(entries, entries + n, n);
-      const auto* from = begin_of<Element>(rows, row);
+    // at(i): the place of the element that comes i-th. value(i, place): that element.
+    const auto write = [&](int64_t row, const auto& at, const auto& value) {
       auto* to = static_cast<Element*>(values.data) + rows.offset(values, row);
       auto* where = static_cast<int64_t*>(indices.data) + rows.offset(indices, row);
       for (int64_t i = 0; i < n; ++i) {
-        const int64_t at = ordered[i].at();
-        to[i * rows.stride(values)] = from[at * rows.stride(x)];
-        where[i * rows.stride(indices)] = at;
+        const int64_t place = at(i);
+        to[i * rows.stride(values)] = value(i, place);
+        where[i * rows.stride(indices)] = place;
       }
+    };
+    const auto reading = [&](int64_t row) {
+      return [from = begin_of<Element>(rows, row), step = rows.stride(x)](int64_t, int64_t place) {
+        return from[place * step];
+      };
+    };
+    if (n >= kLongRow) {
+      return each_ordered<D>(call->host, rows, descending,
+                             [&](const OrderedWords& ordered, int64_t row) {
+                               const auto at = [&](int64_t i) { return ordered.at(i); };
+                               if constexpr (!dtype_table::is_float(D)) {
+                                 // From the word itself: places lie all over the row.
+                                 if (ordered.has_ranks()) {
+                                   return write(row, at, [&](int64_t i, int64_t) {
+                                     return static_cast<Element>(of_rank<D>(ordered.rank(i)));
+                                   });
+                                 }
+                               }
+                               write(row, at, reading(row));
+                             });
+    }
+    each_row<D, Entry>(call->host, rows, 1, descending, [&](Entry* entries, int64_t row) {
+      std::sort(entries, entries + n);
+      write(
+          row, [&](int64_t i) { return entries[i].at(); }, reading(row));
     });
   });
 }
@@ -313,6 +309,13 @@ void launch_top(const tn_call* call) {
     };
     if (k <= kFew) return few_of_many.template operator()<LeastFew<Entry>>();
     if (k <= n / kLongForMany) return few_of_many.template operator()<LeastMany<Entry>>();
+    if (n >= kLongRow) {
+      return each_ordered<D>(
+          call->host, rows, largest, [&](const OrderedWords& ordered, int64_t row) {
+            auto* to = static_cast<int64_t*>(places.data) + rows.offset(places, row);
+            for (int64_t i = 0; i < k; ++i) to[i * rows.stride(places)] = ordered.at(i);
+          });
+    }
     each_row<D, Entry>(call->host, rows, 1, largest, [&](Entry* entries, int64_t row) {
       select(entries, n, k);
       write(entries, row);
@@ -340,8 +343,20 @@ void launch_ranked(const tn_call* call) {
                 static_cast<long long>(rank), rows.dim, static_cast<long long>(n)));
   }
   with_entries(rows, [&]<tn_dtype D, typename Entry>() {
+    const auto begin_of_places = [&](int64_t row) {
+      return static_cast<int64_t*>(places.data) + wanted.offset(places, row);
+    };
+    if (n >= kLongRow && m > kFewRanks) {
+      return each_ordered<D>(call->host, rows, false,
+                             [&](const OrderedWords& ordered, int64_t row) {
+                               int64_t* const to = begin_of_places(row);
+                               const int64_t* const of = ranks_of(row);
+                               for (int64_t i = 0; i < m; ++i)
+                                 to[i * out_step] = ordered.at(of[i * step]);
+                             });
+    }
     each_row<D, Entry>(call->host, rows, 2, false, [&](Entry* entries, int64_t row) {
-      auto* to = static_cast<int64_t*>(places.data) + wanted.offset(places, row);
+      int64_t* const to = begin_of_places(row);
       at_ranks(entries, entries + n, n, ranks_of(row), m, step,
                [&](int64_t i, const Entry& entry) { to[i * out_step] = entry.at(); });
     });

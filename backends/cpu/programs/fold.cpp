@@ -129,9 +129,41 @@ void set_cells(const Fold& fold, Frame& frame, const Walker& kept, const Walker&
   }
 }
 
+// An input as it is, dense along the one dimension that is reduced: rows where they lie.
+template <typename T>
+void fold_plain_rows(const Fold& fold, int64_t row, int64_t column, int64_t n, int64_t begin,
+                     int64_t end, Partial* result) {
+  const tn_reduce_kind kind = fold.r.kind;
+  const auto function = folds(T{}).fold[order_of(kind)];
+  const tn_operand& input = fold.inputs()[fold.plan.result_cell];
+  const int32_t last_kept = fold.n_kept_dims - 1;
+  const int64_t stride = last_kept < 0 ? 0 : input.strides[last_kept];
+  const Walker kept(fold, 0, std::max(last_kept, 0), row);
+  const T* x = static_cast<const T*>(input.data) + kept.offset(input) + column * stride;
+  for (int64_t j = 0; j < n; ++j, x += stride) {
+    Accumulator<T> sum;
+    for (int64_t i = begin; i < end; i += kLength)
+      sum.add(kind, x + i, std::min(end - i, kLength), i, function);
+    if constexpr (std::is_same_v<T, int64_t>) {
+      result->whole[j] = sum.value;
+    } else {
+      result->real[j] = sum.value;
+    }
+    result->error[j] = sum.error;
+    result->index[j] = sum.index;
+  }
+}
+// The plan reads no tile: what it gives is a dense operand.
+bool is_plain(const Fold& fold) {
+  const Plan& plan = fold.plan;
+  return plan.steps.empty() && plan.fills.empty() && plan.once.empty() && fold.r.n_reduced == 1 &&
+         plan.result_cell < plan.n_operands && access_of(plan.keys[plan.result_cell]) == kDense;
+}
+
 template <typename T>
 void fold_horizontal(const Fold& fold, Frame& frame, int64_t row, int64_t column, int64_t n,
                      int64_t begin, int64_t end, Partial* result) {
+  if (is_plain(fold)) return fold_plain_rows<T>(fold, row, column, n, begin, end, result);
   const tn_reduce_kind kind = fold.r.kind;
   const int32_t last = fold.r.ndim - 1;
   const int64_t row_size = fold.r.sizes[last];

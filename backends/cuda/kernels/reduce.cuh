@@ -1,7 +1,7 @@
 // Reductions. A text states `struct Reduction`: the type `Value` that is folded, the `kind`, `load`
 // (the prologue at an index), `load_group` (the prologue at kGroup indices, from the first of them on)
 // and `store` (the epilogue of a folded value). A block folds some outputs with `lanes` threads each;
-// long ones are cut into pieces, which `combine` folds in order. Where the values of an output lie behind
+// long ones are cut into pieces, which `combine` folds. Where the values of an output lie behind
 // each other, a thread folds whole groups of neighbours, also where their addresses are such that they
 // are read one by one: so the same values have the same bits wherever they lie. Where instead those of
 // neighbouring outputs lie behind each other, a thread folds a group of outputs.
@@ -151,6 +151,21 @@ DEVICE void store_folded(const P& p, I offset, const Folded<typename R::Value>& 
   }
 }
 
+// What the lanes of an output have, in slots from `first` on. Every thread of the block comes here.
+template <int kind, class Value, int n, class I>
+DEVICE Folded<Value> folded_by_lanes(Folded<Value> (&slots)[n], I first, I lane, I lanes,
+                                     Folded<Value> mine) {
+  if (lanes == 1) return mine;
+  const I place = first + lane;
+  slots[place] = mine;
+  meet();
+  for (I step = lanes / 2; step > 0; step /= 2) {
+    if (lane < step) slots[place] = fold<kind>(slots[place], slots[place + step]);
+    meet();
+  }
+  return slots[first];
+}
+
 // `in_groups`: the values of an output lie behind each other, or those of each index of the dimensions in
 // front of the last, of which there are kGroup or a multiple then.
 template <class R, bool in_groups, class P>
@@ -188,17 +203,8 @@ DEVICE void reduce(const P& p) {
       folder.add(R::load(p, here), r);
     }
   }
-  Folded<Value> mine = folder.result();
-  if (lanes > 1) {
-    Folded<Value>* const row = slots + output * lanes;
-    row[lane] = mine;
-    meet();
-    for (I step = lanes / 2; step > 0; step /= 2) {
-      if (lane < step) row[lane] = fold<R::kind>(row[lane], row[lane + step]);
-      meet();
-    }
-    mine = row[0];
-  }
+  const Folded<Value> mine =
+      folded_by_lanes<R::kind>(slots, output * lanes, lane, lanes, folder.result());
   if (lane != 0 || kept >= p.n_kept) return;
   if (p.n_pieces > 1) {
     at<Folded<Value>>(p.partial, kept * p.n_pieces + static_cast<I>(blockIdx.y)) = mine;
@@ -254,17 +260,26 @@ DEVICE void reduce_columns(const P& p) {
   }
 }
 
+// Some lanes fold the pieces of an output; neighbouring ones read neighbouring pieces.
 template <class R, class P>
 DEVICE void combine(const P& p) {
   using I = typename P::I;
-  EACH(I, kept, p.n_kept) {
-    Offsets<I, P::N> base = {};
-    move(p, kept, static_cast<I>(0), p.n_kept_dims, base);
-    Folder<R::kind, typename R::Value> folder;
-    for (I k = 0; k < p.n_pieces; ++k) {
-      const auto part = at<Folded<typename R::Value>>(p.partial, kept * p.n_pieces + k);
+  using Value = typename R::Value;
+  SHARED Folded<Value> slots[kBlock];
+  const I thread = static_cast<I>(threadIdx.x), lanes = p.lanes;
+  const I lane = thread % lanes, output = thread / lanes;
+  const I kept = static_cast<I>(blockIdx.x) * (static_cast<I>(blockDim.x) / lanes) + output;
+  Folder<R::kind, Value> folder;
+  if (kept < p.n_kept) {
+    for (I k = lane; k < p.n_pieces; k += lanes) {
+      const auto part = at<Folded<Value>>(p.partial, kept * p.n_pieces + k);
       folder.add(part.value, part.position);
     }
-    store_folded<R>(p, base.at[0], folder.result());
   }
+  const Folded<Value> all =
+      folded_by_lanes<R::kind>(slots, output * lanes, lane, lanes, folder.result());
+  if (lane != 0 || kept >= p.n_kept) return;
+  Offsets<I, P::N> base = {};
+  move(p, kept, static_cast<I>(0), p.n_kept_dims, base);
+  store_folded<R>(p, base.at[0], all);
 }

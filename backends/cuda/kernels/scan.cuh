@@ -1,10 +1,10 @@
-// Running sums and products. Some threads (lanes) take a row together, and a block takes several rows
-// where these are short; a thread has a group of neighbouring values at one time, and all lanes a tile.
-// Where the values of a row lie apart and those of neighbouring rows do not, a thread takes a row.
-// Rows that are few and long are cut into pieces: the values of each piece are folded first, and a
-// piece begins with what those before it gave. Which thread takes what depends on sizes and strides
-// alone. A text states Element, Value (the register that is folded), is_product, and L, a Loop of y
-// and x over the rows.
+// Running sums and products. Some threads (lanes) take a row together, and a block takes several
+// rows where these are short; a thread has a group of neighbouring values at one time, and all
+// lanes a tile. Where the values of a row lie apart and those of neighbouring rows do not, a thread
+// takes a row. Rows that are few and long are cut into pieces: the values of each piece are folded
+// first, and a piece begins with what those before it gave. Which thread takes what depends on
+// sizes, strides and the GPU's number of multiprocessors alone. A text states Element, Value (the
+// register that is folded), is_product, and L, a Loop of y and x over the rows.
 #include "base.cuh"
 
 constexpr int kGroup = 8;  // 16 bytes of halves; as many of other elements, so that bits depend on no dtype
@@ -231,7 +231,8 @@ KERNEL(scan_columns, Scan, p) {
     const auto o = offsets(p.rows, row);
     Value carry = nothing();
     if (p.n_pieces > 1) {
-      ROLLED for (int k = 0; k < static_cast<int>(blockIdx.y); ++k)
+#pragma unroll 8  // so many are read before the first is waited for
+      for (int k = 0; k < static_cast<int>(blockIdx.y); ++k)
         carry = combined(carry, at<Value>(p.totals, k * static_cast<long long>(p.rows.n) + row));
     }
     ROLLED for (long long i = static_cast<long long>(blockIdx.y) * p.piece; i < end; i += kGroup) {

@@ -1036,6 +1036,10 @@ typedef struct tn_tensor_api {
    * The host touches neither side's values there until the device's current stream was
    * synchronized; the memory itself may be released. A function that is being recorded waits. */
   int32_t (*set_non_blocking)(int32_t on);
+  /* The same bytes as another dtype, without history; shares memory and version. Where its elements are of
+   * another size the last dimension has as many more or fewer. Refused where the bytes do not lie
+   * so that they can be read like that. */
+  tn_status* (*view_dtype)(tn_tensor*, tn_dtype, tn_tensor**);
 } tn_tensor_api;
 
 typedef struct tn_memory_stats {
@@ -1121,6 +1125,8 @@ typedef tn_status* (*tn_hook_fn)(void* self, tn_tensor* grad, tn_tensor** replac
 typedef tn_status* (*tn_backward_fn)(void* self, tn_tensor* const* grads, uint32_t n_grads,
                                      tn_tensor** results, uint32_t n_results);
 
+typedef tn_status* (*tn_pack_fn)(void* self, tn_tensor*, void** packed);
+typedef tn_status* (*tn_unpack_fn)(void* self, void* packed, tn_tensor** tensor);
 /* "autograd/1" */
 typedef struct tn_autograd_api {
   uint32_t size;
@@ -1166,6 +1172,14 @@ typedef struct tn_autograd_api {
    * writes to *replacement is dropped. remove_hook takes it away. */
   tn_status* (*add_accumulated_hook)(tn_tensor*, tn_hook_fn, void* self, void (*destroy)(void*),
                                      uint64_t* id);
+  /* From now on, on this thread, what graphs save is packed: `pack` gets each tensor, without history, as
+   * the call is recorded, and gives a pointer of its own; in backward `unpack` makes a tensor of it,
+   * with the same sizes, dtype and device, which it owns no more; `drop` frees what was packed when
+   * the graph is done with it. All are called without recording, `unpack` and `drop` on any thread.
+   * The innermost functions count. `destroy` is called when they were popped and no graph needs them. */
+  tn_status* (*push_saved_hooks)(tn_pack_fn, tn_unpack_fn, void (*drop)(void* self, void* packed),
+                                 void* self, void (*destroy)(void*));
+  tn_status* (*pop_saved_hooks)(void);
 } tn_autograd_api;
 
 /* "rows/1": row-sparse tensors, the gradients of tables of which few rows were read. One has the
@@ -1226,6 +1240,30 @@ typedef void (*tn_entry_fn)(void* context, const char* name, tn_tensor* tensor /
                             tn_entry_kind kind);
 typedef tn_status* (*tn_forward_hook_fn)(void* self, tn_object*, const tn_value* args,
                                          uint32_t n_args, tn_value* results, uint32_t n_results);
+/* Hooks of an object (object/1 add_hook). Those of states are called by who reads or loads a state, by
+ * call_hooks; `args` and `results` are then:
+ *   STATE_PRE, before the state is read: (str prefix), none
+ *   STATE, behind it: (str prefix), results hold (str[] names, Tensor[] tensors)
+ *   LOAD_PRE, before a state is loaded: (str prefix, bool strict), results hold (str[] names, Tensor[]
+ *     tensors, str[] missing, str[] unexpected, str[] errors), the tensors of this prefix
+ *   LOAD, behind that: (str prefix), results hold (str[] missing, str[] unexpected)
+ * A prefix is empty or ends with a dot ("0."). As with forward hooks a hook may replace results, and
+ * releases those that it replaces. */
+typedef int32_t tn_hook_kind;
+enum {
+  TN_HOOK_FORWARD = 0,
+  TN_HOOK_FORWARD_PRE = 1,
+  TN_HOOK_STATE_PRE = 2,
+  TN_HOOK_STATE = 3,
+  TN_HOOK_LOAD_PRE = 4,
+  TN_HOOK_LOAD = 5
+};
+enum {
+  TN_HOOK_PREPEND = 1u << 0, /* runs before the hooks that are there, else behind them */
+  /* Of FORWARD: runs where forward or another hook failed, too. Results that are not there are None;
+   * what it gives is released, and its own failure is logged. */
+  TN_HOOK_ALWAYS = 1u << 1
+};
 /* Of a class that holds in its members what entries of its object hold. name NULL: the entries are about
  * to be read; brings those up to date whose members hold another tensor or child by now. Else the
  * entry of this name was set: has the member hold the same. May call the other functions of
@@ -1322,6 +1360,16 @@ typedef struct tn_object_api {
   /* Takes out the tensor or child of this name, an error where there is none; one that is computed is
    * refused. What holds it elsewhere keeps it. */
   tn_status* (*remove)(tn_object*, const char* name);
+  /* A hook of any kind. As the other two it takes self only on success, and remove_forward_hook
+   * removes it. `flags`: TN_HOOK_PREPEND, TN_HOOK_ALWAYS. */
+  tn_status* (*add_hook)(tn_object*, tn_hook_kind, uint32_t flags, tn_forward_hook_fn, void* self,
+                         void (*destroy)(void*), uint64_t* id);
+  /* 1 where the object itself has hooks of this kind. */
+  int32_t (*has_hooks)(const tn_object*, tn_hook_kind);
+  /* Calls the hooks of this kind, which is one of states, in their order. The first failure ends it;
+   * results are the caller's all the same. */
+  tn_status* (*call_hooks)(tn_object*, tn_hook_kind, const tn_value* args, uint32_t n_args,
+                           tn_value* results, uint32_t n_results);
 } tn_object_api;
 
 /* "plugin/1" */

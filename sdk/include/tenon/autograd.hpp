@@ -49,6 +49,7 @@ struct SetGradEnabled : GradModeGuard {
   [[nodiscard]] explicit SetGradEnabled(bool on)
       : GradModeGuard(on ? int32_t{TN_MODE_GRAD} : detail::mode_without_gradients()) {}
 };
+using AutoGradMode = SetGradEnabled;  // libtorch's
 // Nothing is recorded, and tensors made here never enter a graph: faster still.
 // With false it records, also within another, as PyTorch's.
 struct InferenceMode : GradModeGuard {

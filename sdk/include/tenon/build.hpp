@@ -31,11 +31,11 @@ struct Description {
   // factory wants a list, a number stands for the list of it; where it wants a tensor (the weights of
   // classes), numbers stand for a float32 tensor of one dimension.
   struct Value {
-    using Held = std::variant<None, bool, int64_t, double, std::string, std::vector<int64_t>,
+    using Held = std::variant<NoneType, bool, int64_t, double, std::string, std::vector<int64_t>,
                               std::vector<double>>;
     Held held;
 
-    Value(None = none) {}
+    Value(NoneType = none) {}
     Value(bool value) : held(value) {}
     template <detail::WholeNumber N>
     Value(N value) : held(int64_t(value)) {}

@@ -93,6 +93,7 @@ class ModuleList : public detail::ModulesInARow<ModuleList> {
 // Children by name, in the order in which they were put in: for (const auto& [name, module] : modules)
 class ModuleDict : public Object {
  public:
+  const ModuleDict* operator->() const { return this; }
   ModuleDict() : Object(made()) {}
   explicit ModuleDict(const NamedObjects& modules) : Object(made()) {
     for (const auto& [name, module] : modules) insert(name, module);
@@ -160,6 +161,7 @@ class ModuleDict : public Object {
 // Parameters "0", "1", ..., which ask for their gradients.
 class ParameterList : public Object {
  public:
+  const ParameterList* operator->() const { return this; }
   ParameterList() : Object(made()) {}
   explicit ParameterList(const std::vector<Tensor>& parameters) : Object(made()) {
     extend(parameters);
@@ -210,6 +212,7 @@ class ParameterList : public Object {
 // Parameters by name, which ask for their gradients, in the order in which they were put in.
 class ParameterDict : public Object {
  public:
+  const ParameterDict* operator->() const { return this; }
   ParameterDict() : Object(made()) {}
   explicit ParameterDict(const NamedTensors& parameters) : Object(made()) {
     for (const auto& [name, tensor] : parameters) insert(name, tensor);

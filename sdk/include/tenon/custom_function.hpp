@@ -169,7 +169,7 @@ class Function {
       using A = std::remove_cvref_t<std::tuple_element_t<i, Given>>;
       if constexpr (!std::is_same_v<P, std::optional<tenon::Tensor>>) {
         return detail::as_tensor(std::get<i>(given));
-      } else if constexpr (std::is_same_v<A, None>) {
+      } else if constexpr (std::is_same_v<A, NoneType>) {
         return P();
       } else if constexpr (detail::TensorLike<A>) {
         const tenon::Tensor t = detail::as_tensor(std::get<i>(given));

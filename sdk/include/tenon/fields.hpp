@@ -32,10 +32,9 @@ constexpr size_t n_fields() {
     return n_fields<T, N - 1>();
   }
 }
-// References to the fields of a struct.
-template <typename T>
-auto fields_of(T& s) {
-  constexpr size_t count = n_fields<std::remove_const_t<T>>();
+// References to the fields of a struct, of which there are `count`.
+template <size_t count, typename T>
+auto fields_in(T& s) {
   if constexpr (count == 1) {
     auto& [a] = s;
     return std::tie(a);
@@ -88,6 +87,11 @@ auto fields_of(T& s) {
     static_assert(count == 0 && count != 0,
                   "no tuple, and no struct of 1 to 16 fields: give a collate function");
   }
+}
+// The same, counted.
+template <typename T>
+auto fields_of(T& s) {
+  return fields_in<n_fields<std::remove_const_t<T>>()>(s);
 }
 
 }  // namespace detail

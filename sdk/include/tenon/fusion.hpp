@@ -12,7 +12,7 @@
 
 #include "tenon/autograd.hpp"
 #include "tenon/object.hpp"
-#include "tenon/ops/by_hand.hpp"
+#include "tenon/ops/methods_by_hand.hpp"
 #include "tenon/ops/operators.hpp"
 
 namespace tenon {

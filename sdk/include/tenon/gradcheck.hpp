@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tenon/autograd.hpp"
-#include "tenon/ops/by_hand.hpp"
+#include "tenon/ops/methods_by_hand.hpp"
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/methods.hpp"
 

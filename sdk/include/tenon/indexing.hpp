@@ -29,9 +29,9 @@ struct Slice {
 };
 inline Slice slice() { return {}; }
 inline Slice slice(int64_t start, int64_t end, int64_t step = 1) { return {start, end, step}; }
-inline Slice slice(int64_t start, None, int64_t step = 1) { return {start, none, step}; }
-inline Slice slice(None, int64_t end, int64_t step = 1) { return {none, end, step}; }
-inline Slice slice(None, None, int64_t step = 1) { return {none, none, step}; }
+inline Slice slice(int64_t start, NoneType, int64_t step = 1) { return {start, none, step}; }
+inline Slice slice(NoneType, int64_t end, int64_t step = 1) { return {none, end, step}; }
+inline Slice slice(NoneType, NoneType, int64_t step = 1) { return {none, none, step}; }
 
 // As many full slices as dimensions are left.
 struct Ellipsis {};
@@ -61,7 +61,7 @@ class Index {
     }
   }
   Index(Slice slice) : kind_(kSlice), slice_(slice) {}
-  Index(None) : kind_(kNone) {}
+  Index(NoneType) : kind_(kNone) {}
   Index(Ellipsis) : kind_(kEllipsis) {}
   // An int without dimensions is read here, which waits for its device. One that is not there is a
   // whole slice, as it is to the op.
@@ -236,8 +236,10 @@ inline Indexed Tensor::operator[](std::initializer_list<Index> indices) const {
 inline Indexed Tensor::operator[](const std::vector<Index>& indices) const {
   return Indexed(*this, indices.data(), indices.size());
 }
-inline Tensor Tensor::index(std::initializer_list<Index> indices) const { return (*this)[indices]; }
-inline Tensor Tensor::index(const std::vector<Index>& indices) const { return (*this)[indices]; }
+inline Indexed Tensor::index(std::initializer_list<Index> indices) const {
+  return (*this)[indices];
+}
+inline Indexed Tensor::index(const std::vector<Index>& indices) const { return (*this)[indices]; }
 inline const Tensor& Tensor::index_put_(std::initializer_list<Index> indices, Number value,
                                         Bool accumulate) const {
   return index_put_(std::vector<Index>(indices), value, accumulate);

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -116,6 +117,12 @@ void save(const T& x, const std::string& path) {
 template <detail::Unnamed T>
 void save(const T& x, const std::string& path) {
   save(detail::named_tensors(x), path);
+}
+
+// save({x, y}, path). A template, so that names and tensors in braces are NamedTensors.
+template <std::same_as<std::initializer_list<Tensor>> L = std::initializer_list<Tensor>>
+void save(L list, const std::string& path) {
+  save(std::vector<Tensor>(list), path);
 }
 
 namespace detail {

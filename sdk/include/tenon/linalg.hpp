@@ -281,6 +281,9 @@ inline Tensor eigvalsh(const Tensor& a, TextRef uplo = "L") { return detail::cal
 using EigvalshOptions = EighOptions;
 template <std::same_as<EigvalshOptions> O = EigvalshOptions>
 inline Tensor eigvalsh(const Tensor& a, const O& options) { return detail::call<Tensor>(detail::op<"linalg.eigvalsh">, {a, options.uplo}); }
+// The symmetric positive definite x with x x = a for symmetric positive definite matrices a [.., n,
+// n], of which the lower triangle is read. Negative eigenvalues count as 0.
+inline Tensor matrix_sqrth(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.matrix_sqrth">, {a}); }
 // u diag(s) vh = a [.., m, n] with orthonormal columns of u [.., m, m], orthonormal rows of vh [..,
 // n, n] and s [.., k] in descending order, k the smaller of m and n; without full_matrices u [..,
 // m, k] and vh [.., k, n]. The gradient of u and vh is infinite or NaN where singular values are
@@ -306,11 +309,15 @@ struct PinvOptions {
 inline Tensor pinv(const Tensor& a, const PinvOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.pinv">, {a, options.atol, options.rtol, options.hermitian}); }
 template <detail::Placed<std::optional<Float>> P>
 Tensor pinv(const Tensor& a, const P& atol, std::optional<Float> rtol = {}, Bool hermitian = false) { return detail::call<Tensor>(detail::op<"linalg.pinv">, {a, std::optional<Float>(atol), rtol, hermitian}); }
+template <detail::Placed<std::optional<Float>> P1, detail::PlacedOr<std::optional<Float>, PinvOptions> P2 = PinvOptions, detail::PlacedOr<Bool, PinvOptions> P3 = PinvOptions>
+Tensor pinv(const Tensor& a, const P1& atol, const P2& rtol, const P3& hermitian = detail::unset<P3>()) { return pinv(a, detail::behind<PinvOptions, 4, 1>("pinv", atol, rtol, hermitian)); }
 // How many singular values of a [.., m, n] count as more than 0, by the tolerances of pinv.
 using MatrixRankOptions = PinvOptions;
 inline Tensor matrix_rank(const Tensor& a, const MatrixRankOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.matrix_rank">, {a, options.atol, options.rtol, options.hermitian}); }
 template <detail::Placed<std::optional<Float>> P>
 Tensor matrix_rank(const Tensor& a, const P& atol, std::optional<Float> rtol = {}, Bool hermitian = false) { return detail::call<Tensor>(detail::op<"linalg.matrix_rank">, {a, std::optional<Float>(atol), rtol, hermitian}); }
+template <detail::Placed<std::optional<Float>> P1, detail::PlacedOr<std::optional<Float>, MatrixRankOptions> P2 = MatrixRankOptions, detail::PlacedOr<Bool, MatrixRankOptions> P3 = MatrixRankOptions>
+Tensor matrix_rank(const Tensor& a, const P1& atol, const P2& rtol, const P3& hermitian = detail::unset<P3>()) { return matrix_rank(a, detail::behind<MatrixRankOptions, 4, 1>("matrix_rank", atol, rtol, hermitian)); }
 // The condition numbers of a [.., m, n]: for None and 2 the quotient of the greatest and the least
 // singular value, its inverse for -2; for 1, -1, inf and -inf the norm of a times that of its
 // inverse, inf where there is none.
@@ -332,6 +339,8 @@ struct MatrixNormOptions {
 inline Tensor matrix_norm(const Tensor& a, const MatrixNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.matrix_norm">, {a, options.ord, options.dim, options.keepdim}); }
 template <detail::Placed<std::optional<Float>> P>
 Tensor matrix_norm(const Tensor& a, const P& ord, Ints dim = {-2, -1}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"linalg.matrix_norm">, {a, std::optional<Float>(ord), dim, keepdim}); }
+template <detail::Placed<std::optional<Float>> P1, detail::PlacedOr<KeptInts, MatrixNormOptions> P2 = MatrixNormOptions, detail::PlacedOr<Bool, MatrixNormOptions> P3 = MatrixNormOptions>
+Tensor matrix_norm(const Tensor& a, const P1& ord, const P2& dim, const P3& keepdim = detail::unset<P3>()) { return matrix_norm(a, detail::behind<MatrixNormOptions, 4, 1>("matrix_norm", ord, dim, keepdim)); }
 // (sum |x|^ord)^(1/ord) over dim, or over all where dim is empty. inf: the largest |x|, -inf the
 // least; 0: how many are not 0. With a dtype: of x as that dtype.
 struct VectorNormOptions {
@@ -344,6 +353,8 @@ struct VectorNormOptions {
 inline Tensor vector_norm(const Tensor& x, const VectorNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.vector_norm">, {x, options.ord, options.dim, options.keepdim, options.dtype}); }
 template <detail::Placed<Float> P>
 Tensor vector_norm(const Tensor& x, const P& ord, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"linalg.vector_norm">, {x, Float(ord), dim, keepdim, dtype}); }
+template <detail::Placed<Float> P1, detail::PlacedOr<KeptInts, VectorNormOptions> P2 = VectorNormOptions, detail::PlacedOr<Bool, VectorNormOptions> P3 = VectorNormOptions, detail::PlacedOr<Dtype, VectorNormOptions> P4 = VectorNormOptions>
+Tensor vector_norm(const Tensor& x, const P1& ord, const P2& dim, const P3& keepdim = detail::unset<P3>(), const P4& dtype = detail::unset<P4>()) { return vector_norm(x, detail::behind<VectorNormOptions, 5, 1>("vector_norm", ord, dim, keepdim, dtype)); }
 // vector_norm(a, ord) over one dimension dim, matrix_norm(a, ord) over two. Where dim is empty: of
 // a of 1 or 2 dimensions. ord None: the root of the sum of squares, over all where dim is empty.
 // With a dtype: of a as that dtype.
@@ -357,6 +368,8 @@ struct NormOptions {
 inline Tensor norm(const Tensor& a, const NormOptions& options = {}) { return detail::call<Tensor>(detail::op<"linalg.norm">, {a, options.ord, options.dim, options.keepdim, options.dtype}); }
 template <detail::Placed<std::optional<Float>> P>
 Tensor norm(const Tensor& a, const P& ord, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"linalg.norm">, {a, std::optional<Float>(ord), dim, keepdim, dtype}); }
+template <detail::Placed<std::optional<Float>> P1, detail::PlacedOr<KeptInts, NormOptions> P2 = NormOptions, detail::PlacedOr<Bool, NormOptions> P3 = NormOptions, detail::PlacedOr<Dtype, NormOptions> P4 = NormOptions>
+Tensor norm(const Tensor& a, const P1& ord, const P2& dim, const P3& keepdim = detail::unset<P3>(), const P4& dtype = detail::unset<P4>()) { return norm(a, detail::behind<NormOptions, 5, 1>("norm", ord, dim, keepdim, dtype)); }
 // The sum of the singular values of the matrices of the two dimensions.
 inline Tensor nuclear_norm(const Tensor& a, Ints dim = {-2, -1}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"linalg.nuclear_norm">, {a, dim, keepdim}); }
 struct NuclearNormOptions {
@@ -411,6 +424,8 @@ struct SvdLowrankOptions {
 inline results::USV svd_lowrank(const Tensor& a, const SvdLowrankOptions& options = {}) { return detail::call<results::USV>(detail::op<"linalg.svd_lowrank">, {a, options.q, options.niter, options.M}); }
 template <detail::Placed<Int> P>
 results::USV svd_lowrank(const Tensor& a, const P& q, Int niter = 2, const Tensor& M = {}) { return detail::call<results::USV>(detail::op<"linalg.svd_lowrank">, {a, Int(q), niter, M}); }
+template <detail::Placed<Int> P1, detail::PlacedOr<Int, SvdLowrankOptions> P2 = SvdLowrankOptions, detail::PlacedOr<Tensor, SvdLowrankOptions> P3 = SvdLowrankOptions>
+results::USV svd_lowrank(const Tensor& a, const P1& q, const P2& niter, const P3& M = detail::unset<P3>()) { return svd_lowrank(a, detail::behind<SvdLowrankOptions, 4, 1>("svd_lowrank", q, niter, M)); }
 // svd_lowrank of a [.., m, n] without the means of its columns, or of a as it is without center:
 // the columns of v are the principal directions of m samples. q None: 6, or the smaller of m and n.
 struct PcaLowrankOptions {
@@ -422,6 +437,8 @@ struct PcaLowrankOptions {
 inline results::USV pca_lowrank(const Tensor& a, const PcaLowrankOptions& options = {}) { return detail::call<results::USV>(detail::op<"linalg.pca_lowrank">, {a, options.q, options.center, options.niter}); }
 template <detail::Placed<std::optional<Int>> P>
 results::USV pca_lowrank(const Tensor& a, const P& q, Bool center = true, Int niter = 2) { return detail::call<results::USV>(detail::op<"linalg.pca_lowrank">, {a, std::optional<Int>(q), center, niter}); }
+template <detail::Placed<std::optional<Int>> P1, detail::PlacedOr<Bool, PcaLowrankOptions> P2 = PcaLowrankOptions, detail::PlacedOr<Int, PcaLowrankOptions> P3 = PcaLowrankOptions>
+results::USV pca_lowrank(const Tensor& a, const P1& q, const P2& center, const P3& niter = detail::unset<P3>()) { return pca_lowrank(a, detail::behind<PcaLowrankOptions, 4, 1>("pca_lowrank", q, center, niter)); }
 
 }  // namespace linalg
 }  // namespace v0

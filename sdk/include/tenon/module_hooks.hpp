@@ -267,9 +267,9 @@ class BackwardHooks : public std::enable_shared_from_this<BackwardHooks> {
     if (old) old->take_from(object);
   }
   void hang_on(tn_object* object) {
-    before_ = hang(object, api.object->add_forward_pre_hook, call_before);
+    before_ = hang(object, TN_HOOK_FORWARD_PRE, call_before);
     try {
-      after_ = hang(object, api.object->add_forward_hook, call_after);
+      after_ = hang(object, TN_HOOK_FORWARD, call_after);
     } catch (...) {
       check_removed(api.object->remove_forward_hook(object, before_));
       throw;
@@ -278,10 +278,11 @@ class BackwardHooks : public std::enable_shared_from_this<BackwardHooks> {
     object_ = object;
     next_ = std::exchange(first, this);
   }
-  uint64_t hang(tn_object* object, AddHook add, tn_forward_hook_fn call) {
+  uint64_t hang(tn_object* object, tn_hook_kind kind, tn_forward_hook_fn call) {
     void* self = Held<Shared>::make(shared_from_this());
     uint64_t id = 0;
-    if (tn_status* status = add(object, call, self, Held<Shared>::destroy, &id)) {
+    if (tn_status* status =
+            api.object->add_hook(object, kind, 0, call, self, Held<Shared>::destroy, &id)) {
       Held<Shared>::destroy(self);
       raise(status);
     }

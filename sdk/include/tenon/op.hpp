@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "tenon/named_results.hpp"
+#include "tenon/placed_options.hpp"
 #include "tenon/value.hpp"
 
 namespace tenon {

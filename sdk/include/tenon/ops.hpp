@@ -15,6 +15,7 @@
 #include "tenon/ops/loss.hpp"
 #include "tenon/ops/matmul.hpp"
 #include "tenon/ops/methods.hpp"
+#include "tenon/ops/methods_by_hand.hpp"
 #include "tenon/ops/norm.hpp"
 #include "tenon/ops/operators.hpp"
 #include "tenon/ops/optim.hpp"

@@ -238,6 +238,13 @@ inline Object remove_parametrizations(const Object& layer, const std::string& na
   return layer;
 }
 
+// Where PyTorch has them.
+namespace parametrize {
+using utils::is_parametrized;
+using utils::register_parametrization;
+using utils::remove_parametrizations;
+}  // namespace parametrize
+
 }  // namespace utils
 }  // namespace nn
 }  // namespace v0

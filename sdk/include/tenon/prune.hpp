@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/ops/by_hand.hpp"
+#include "tenon/ops/methods_by_hand.hpp"
 #include "tenon/ops/operators.hpp"
 #include "tenon/parametrize.hpp"
 

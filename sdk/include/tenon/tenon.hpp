@@ -53,7 +53,7 @@ inline void attach_library() {
 inline const bool knows_library = (attach_at_first_use = attach_library, true);
 }  // namespace detail
 
-// Loads the plugins of TENON_PLUGIN_PATH, then of the install's folder. Broken ones are listed
+// Loads the plugins of TENON_PLUGIN_PATH (absolute folders), then of the install's. Broken ones are listed
 // (`tenon plugins`), not fatal. To call twice does nothing more.
 inline void load_plugins() { check(detail::api.plugin->load_all()); }
 // One library; its manifest file lies beside it. An Error says which check it failed.

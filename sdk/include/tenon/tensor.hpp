@@ -1,5 +1,6 @@
 // Tensor: a counted handle of the host's tensor. What it knows of itself is here; what is computed
-// with it is in ops/*.hpp, and its methods that are ops are defined in ops/methods.hpp.
+// with it is in ops/*.hpp. Its methods that are ops are declared in ops/tensor_methods.hpp, those
+// that are more than a call of their op in ops/tensor_methods_by_hand.hpp.
 #pragma once
 
 #include <concepts>
@@ -18,7 +19,7 @@
 #include "tenon/device.hpp"
 #include "tenon/dtype.hpp"
 #include "tenon/lists.hpp"
-#include "tenon/ops/tensor_methods.hpp"
+#include "tenon/ops/tensor_methods_by_hand.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
@@ -73,16 +74,8 @@ struct ToOptions {
   bool non_blocking = false;
   bool copy = false;
 };
-struct HistogramOptions;
-struct IscloseOptions;
-struct RepeatInterleaveOptions;
-namespace results {
-struct HistBinEdges;
-}
 
 namespace detail {
-template <size_t N>
-struct TensorArray;  // named_results.hpp
 class NonBlocking {
  public:
   explicit NonBlocking(bool on) : on_(on) {
@@ -104,7 +97,7 @@ struct BackwardOptions;
 // Null by default: see defined(). Copies share one tensor, as in PyTorch; a move costs nothing.
 // Handles may be used from several threads at once; writing to one tensor's elements from two is
 // the caller's to order.
-class Tensor : public detail::TensorMethods {
+class Tensor : public detail::TensorMethodsByHand {
  public:
   constexpr Tensor() noexcept {}
   Tensor(const Tensor& other) noexcept : held_(other.held_) {
@@ -123,7 +116,8 @@ class Tensor : public detail::TensorMethods {
       : held_(tensor.has_value() ? borrow(tensor->held_).release() : nullptr) {}
   template <std::same_as<std::nullopt_t> O>
   constexpr Tensor(const O&) noexcept {}
-  // To variables only: x[0] = y is Indexed's, and x.grad() = y would change nothing.
+  // To variables only: x[0] = y and x.index({0}) = y are Indexed's, and x.grad() = y would change
+  // nothing.
   Tensor& operator=(const Tensor& other) & noexcept {
     Tensor copy(other);
     std::swap(held_, copy.held_);
@@ -136,8 +130,10 @@ class Tensor : public detail::TensorMethods {
     held_ = std::exchange(other.held_, nullptr);
     return *this;
   }
-  Tensor& operator=(const Tensor&) && TENON_REFUSED("use set_grad, parameter(name, tensor)");
-  Tensor& operator=(Tensor&&) && TENON_REFUSED("use set_grad, parameter(name, tensor)");
+  void operator=(const Tensor&) && TENON_REFUSED("use x[{0}] = y, copy_, set_grad, parameter()");
+  void operator=(Tensor&&) && TENON_REFUSED("use x[{0}] = y, copy_, set_grad, parameter()");
+  template <std::convertible_to<double> N>
+      void operator=(N) && TENON_REFUSED("use x[{0}] = y, copy_, set_grad, parameter()");
   ~Tensor() {
     if (held_) detail::known_host()->tensor_release(held_);
   }
@@ -198,8 +194,8 @@ class Tensor : public detail::TensorMethods {
   Ints strides() const&& { return strides().kept(); }
   Ints shape() const& { return sizes(); }
   Ints shape() const&& { return sizes().kept(); }
-  int64_t size(int64_t d) const { return checked()->sizes[dimension(d)]; }
-  int64_t stride(int64_t d) const { return checked()->strides[dimension(d)]; }
+  int64_t size(int64_t d) const { return checked()->sizes[dimension("size", d)]; }
+  int64_t stride(int64_t d) const { return checked()->strides[dimension("stride", d)]; }
   int64_t dim() const { return checked()->ndim; }
   int64_t ndim() const { return dim(); }
   int64_t ndimension() const { return dim(); }
@@ -336,6 +332,8 @@ class Tensor : public detail::TensorMethods {
     check(detail::api.tensor->detach(checked(), &t));
     return take(t);
   }
+  // Other handles of this tensor would keep its graph.
+  void detach_() const TENON_REFUSED("write x = x.detach()");
   uint64_t version() const { return detail::api.tensor->version(checked()); }
   bool same_storage(const Tensor& other) const {
     return detail::api.tensor->same_storage(checked(), other.checked()) != 0;
@@ -345,6 +343,9 @@ class Tensor : public detail::TensorMethods {
 
   // Row-sparse tensors: few rows of a table, the gradients of embeddings. (row_sparse.hpp)
   bool is_row_sparse() const { return (checked()->flags & TN_TENSOR_ROWS) != 0; }
+  bool is_sparse() const { return is_row_sparse(); }
+  int64_t sparse_dim() const { return is_row_sparse() ? 1 : 0; }
+  int64_t dense_dim() const { return dim() - sparse_dim(); }
   Tensor indices() const { return row_parts().first; }  // int64 [n]
   Tensor values() const { return row_parts().second; }  // [n, ...]
   Tensor coalesce() const;  // each index once, sorted. Waits for the device
@@ -358,6 +359,10 @@ class Tensor : public detail::TensorMethods {
   }
   Tensor to(Dtype dtype) const { return to(device(), dtype); }
   Tensor toType(Dtype dtype) const { return to(dtype); }
+  Tensor to(const Tensor& other) const { return to(other.device(), other.dtype()); }
+  Tensor type_as(const Tensor& other) const { return to(other); }
+  Tensor half() const { return to(float16); }
+  Tensor cpu() const { return to(Device()); }
   template <std::same_as<TensorOptions> O>
   Tensor to(const O& options) const {
     return to(options.device, options.dtype);
@@ -406,231 +411,6 @@ class Tensor : public detail::TensorMethods {
     return *this;
   }
 
-  // Ops as methods are in ops/tensor_methods.hpp. These are more than a call of their op.
-  Tensor contiguous() const;  // itself where it is row-major
-  Tensor contiguous(TextRef memory_format) const;
-  using TensorMethods::max, TensorMethods::min, TensorMethods::scatter, TensorMethods::scatter_,
-      TensorMethods::slice, TensorMethods::hsplit, TensorMethods::vsplit, TensorMethods::dsplit,
-      TensorMethods::tensor_split, TensorMethods::sum, TensorMethods::mean, TensorMethods::var,
-      TensorMethods::std, TensorMethods::prod, TensorMethods::clone, TensorMethods::narrow,
-      TensorMethods::bernoulli, TensorMethods::bernoulli_, TensorMethods::quantile,
-      TensorMethods::nanquantile, TensorMethods::softmax, TensorMethods::log_softmax;
-  Tensor clone(TextRef memory_format) const;  // "preserve_format", or one of contiguous()
-  Tensor narrow(Int dim, const Tensor& start,
-                Int length) const;                  // reads start, which is waited for
-  Tensor bernoulli(Float p) const;                  // of x's sizes, dtype and device
-  const Tensor& bernoulli_(const Tensor& p) const;  // a probability for each element, broadcast
-  // Of several shares, along the first dimension of the result.
-  template <std::same_as<std::initializer_list<double>> L = std::initializer_list<double>>
-  Tensor quantile(L q, std::optional<Int> dim = {}, Bool keepdim = false,
-                  TextRef interpolation = "linear") const {
-    return quantile(from(q).to(device(), dtype()), dim, keepdim, interpolation);
-  }
-  template <std::same_as<std::initializer_list<double>> L = std::initializer_list<double>>
-  Tensor nanquantile(L q, std::optional<Int> dim = {}, Bool keepdim = false,
-                     TextRef interpolation = "linear") const {
-    return nanquantile(from(q).to(device(), dtype()), dim, keepdim, interpolation);
-  }
-  template <std::same_as<SoftmaxOptions> O = SoftmaxOptions>
-  Tensor softmax(Int dim, O options) const {
-    return options.dim = dim, softmax(options);
-  }
-  template <std::same_as<SoftmaxOptions> O = SoftmaxOptions>
-  Tensor log_softmax(Int dim, O options) const {
-    return options.dim = dim, log_softmax(options);
-  }
-  Tensor max() const;  // of all elements
-  Tensor min() const;
-  Tensor where(Operand condition, Operand other) const;  // itself where the condition is not 0
-  Tensor scatter(Int dim, const Tensor& index, Number value) const;
-  const Tensor& scatter_(Int dim, const Tensor& index, Number value) const;
-  // reduce: "add" or "multiply".
-  Tensor scatter(Int dim, const Tensor& index, Operand src, TextRef reduce) const;
-  const Tensor& scatter_(Int dim, const Tensor& index, Operand src, TextRef reduce) const;
-  const Tensor& scatter_reduce_(Int dim, const Tensor& index, const Tensor& src, TextRef reduce,
-                                bool include_self = true) const;
-  const Tensor& index_reduce_(Int dim, const Tensor& index, const Tensor& source, TextRef reduce,
-                              bool include_self = true) const;
-  template <std::same_as<ScatterReduceOptions> O = ScatterReduceOptions>
-  const Tensor& scatter_reduce_(Int dim, const Tensor& index, const Tensor& src, TextRef reduce,
-                                const O& options) const {
-    return scatter_reduce_(dim, index, src, reduce, options.include_self);
-  }
-  template <std::same_as<ScatterReduceOptions> O = ScatterReduceOptions>
-  const Tensor& index_reduce_(Int dim, const Tensor& index, const Tensor& source, TextRef reduce,
-                              const O& options) const {
-    return index_reduce_(dim, index, source, reduce, options.include_self);
-  }
-  const Tensor& cumsum_(Int dim) const;
-  const Tensor& cumprod_(Int dim) const;
-  const Tensor& tril_(Int diagonal = 0) const;
-  const Tensor& triu_(Int diagonal = 0) const;
-  const Tensor& addmm_(const Tensor& a, const Tensor& b, Float beta = 1.0, Float alpha = 1.0) const;
-  const Tensor& baddbmm_(const Tensor& a, const Tensor& b, Float beta = 1.0,
-                         Float alpha = 1.0) const;
-  const Tensor& float_power_(Operand y) const;  // of float64
-  const Tensor& addmv_(const Tensor& a, const Tensor& b, Float beta = 1, Float alpha = 1) const {
-    return written("addmv_", addmv(a, b, beta, alpha));
-  }
-  const Tensor& addbmm_(const Tensor& a, const Tensor& b, Float beta = 1, Float alpha = 1) const {
-    return written("addbmm_", addbmm(a, b, beta, alpha));
-  }
-  const Tensor& addr_(const Tensor& a, const Tensor& b, Float beta = 1, Float alpha = 1) const {
-    return written("addr_", addr(a, b, beta, alpha));
-  }
-  const Tensor& renorm_(Float p, Int dim, Float maxnorm) const {
-    return written("renorm_", renorm(p, dim, maxnorm));
-  }
-  const Tensor& gcd_(const Tensor& y) const { return written("gcd_", gcd(y)); }
-  const Tensor& lcm_(const Tensor& y) const { return written("lcm_", lcm(y)); }
-  const Tensor& nextafter_(const Tensor& y) const { return written("nextafter_", nextafter(y)); }
-  const Tensor& lgamma_() const { return written("lgamma_", lgamma()); }
-  const Tensor& digamma_() const { return written("digamma_", digamma()); }
-  const Tensor& erfinv_() const { return written("erfinv_", erfinv()); }
-  const Tensor& i0_() const { return written("i0_", i0()); }
-  // Of a matrix, or of several dimensions of one size. wrap: a matrix of more rows than columns has
-  // its diagonal again below each, a row apart.
-  const Tensor& fill_diagonal_(Number value, Bool wrap = false) const;
-  // Whole numbers from `low` to `high` - 1, each as likely as the others, as randint draws them,
-  // whose name errors have.
-  const Tensor& random_(Int low, Int high) const;
-  const Tensor& random_(Int high) const;
-  // From 0 to the greatest number of its integers, or, of floats, to the last one up to which they hold
-  // all.
-  const Tensor& random_() const;
-  Tensor T() const;   // t(), of a matrix
-  Tensor mT() const;  // the last two dimensions swapped
-  Tensor adjoint() const { return mT(); }
-  Tensor clip(Operand min) const;  // clamp
-  Tensor clip(Operand min, Operand max) const;
-  template <std::same_as<ClampOptions> O = ClampOptions>
-  Tensor clip(const O& options) const {
-    return clamp(options);
-  }
-  const Tensor& clip_(Operand min) const;
-  const Tensor& clip_(Operand min, Operand max) const;
-  template <std::same_as<ClampOptions> O = ClampOptions>
-  const Tensor& clip_(const O& options) const {
-    return clamp_(options), *this;
-  }
-  // In this dtype, of all elements.
-  template <std::same_as<Dtype> D>
-  Tensor sum(D dtype) const {
-    return sum(Ints(), false, dtype);
-  }
-  template <std::same_as<Dtype> D>
-  Tensor mean(D dtype) const {
-    return mean(Ints(), false, dtype);
-  }
-  template <std::same_as<Dtype> D>
-  Tensor prod(D dtype) const {
-    return prod(Ints(), false, dtype);
-  }
-  // A bool in the place of the correction is PyTorch's `unbiased`: true is 1, false is 0.
-  template <std::same_as<bool> B>
-  Tensor var(B unbiased) const {
-    return var(Ints(), double(unbiased));
-  }
-  template <std::same_as<bool> B>
-  Tensor var(Ints dim, B unbiased, Bool keepdim = false) const {
-    return var(dim, double(unbiased), keepdim);
-  }
-  template <std::same_as<bool> B>
-  Tensor std(B unbiased) const {
-    return std(Ints(), double(unbiased));
-  }
-  template <std::same_as<bool> B>
-  Tensor std(Ints dim, B unbiased, Bool keepdim = false) const {
-    return std(dim, double(unbiased), keepdim);
-  }
-  Tensor argwhere() const;  // nonzero
-  bool is_nonzero() const;  // of its one element; waits for the device
-  Tensor half() const { return to(float16); }
-  Tensor moveaxis(Ints source, Ints destination) const;  // movedim
-  Tensor swapaxes(Int axis0, Int axis1) const;
-  Tensor swapdims(Int dim0, Int dim1) const;
-  Tensor ravel() const;
-  Tensor multiply(
-      Operand y) const;  // mul, div, neg, sign, dot, and so on, by PyTorch's other names
-  Tensor divide(Operand y) const;
-  Tensor true_divide(Operand y) const;
-  Tensor negative() const { return neg(); }
-  Tensor sgn() const { return sign(); }
-  Tensor vdot(const Tensor& other) const { return dot(other); }
-  Tensor msort() const;
-  std::tuple<Tensor, Tensor> histogram(const Tensor& bins, const Tensor& weight = {},
-                                       bool density = false) const;
-  results::HistBinEdges histogram(Int bins = 100, Floats range = {}, const Tensor& weight = {},
-                                  bool density = false) const;
-  template <std::same_as<HistogramOptions> O = HistogramOptions>
-  results::HistBinEdges histogram(const O& options) const;
-  using TensorMethods::round;
-  Tensor round(Int decimals) const;
-  std::vector<Tensor> unbind(Int dim = 0) const;
-  using TensorMethods::chunk, TensorMethods::split;
-  std::vector<Tensor> split(std::initializer_list<int64_t> lengths, Int dim = 0) const;
-  std::vector<Tensor> split(const std::vector<int64_t>& lengths, Int dim = 0) const;
-  // At these indices, of which each is the begin of a piece.
-  std::vector<Tensor> hsplit(std::initializer_list<int64_t> indices) const;
-  std::vector<Tensor> hsplit(const std::vector<int64_t>& indices) const;
-  std::vector<Tensor> vsplit(std::initializer_list<int64_t> indices) const;
-  std::vector<Tensor> vsplit(const std::vector<int64_t>& indices) const;
-  std::vector<Tensor> dsplit(std::initializer_list<int64_t> indices) const;
-  std::vector<Tensor> dsplit(const std::vector<int64_t>& indices) const;
-  std::vector<Tensor> tensor_split(std::initializer_list<int64_t> indices, Int dim = 0) const;
-  std::vector<Tensor> tensor_split(const std::vector<int64_t>& indices, Int dim = 0) const;
-  // With bounds that may be none. (A template, so that numbers are the method's above.)
-  template <typename I = Int>
-  Tensor slice(Int dim, std::optional<std::type_identity_t<I>> start,
-               std::optional<std::type_identity_t<I>> end = {}, Int step = 1) const;
-  // By N names, auto [q, k, v] = x.chunk<3>(-1): N equal pieces, pieces of these lengths, slices. An
-  // Error where there are more or fewer.
-  template <size_t N>
-  detail::TensorArray<N> chunk(Int dim = 0) const;
-  template <size_t N>
-  detail::TensorArray<N> split(std::initializer_list<int64_t> lengths, Int dim = 0) const;
-  template <size_t N>
-  detail::TensorArray<N> split(Int length, Int dim = 0) const;
-  template <size_t N>
-  detail::TensorArray<N> unbind(Int dim = 0) const;
-  Tensor repeat_interleave(Int repeats, std::optional<Int> dim = {}) const;
-  Tensor repeat_interleave(const Tensor& repeats, std::optional<Int> dim = {}) const;
-  template <std::same_as<RepeatInterleaveOptions> O = RepeatInterleaveOptions>
-  Tensor repeat_interleave(Int repeats, const O& options) const {
-    return repeat_interleave(repeats, options.dim);
-  }
-  template <std::same_as<RepeatInterleaveOptions> O = RepeatInterleaveOptions>
-  Tensor repeat_interleave(const Tensor& repeats, const O& options) const {
-    return repeat_interleave(repeats, options.dim);
-  }
-  Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
-  Tensor reshape_as(const Tensor& other) const { return reshape(other.sizes()); }
-  Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }
-  Tensor type_as(const Tensor& other) const { return to(other.device(), other.dtype()); }
-  Tensor to(const Tensor& other) const { return type_as(other); }
-  Tensor cpu() const { return to(Device()); }
-  // New ones on this device, of this dtype where none is given.
-  Tensor new_empty(Ints sizes, Dtype dtype = {}) const;
-  Tensor new_zeros(Ints sizes, Dtype dtype = {}) const;
-  Tensor new_ones(Ints sizes, Dtype dtype = {}) const;
-  Tensor new_full(Ints sizes, Number value, Dtype dtype = {}) const;
-  // Same sizes and same values; all within atol + rtol * |other|.
-  bool equal(const Tensor& other) const;
-  Tensor isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
-                 bool equal_nan = false) const;
-  bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
-                bool equal_nan = false) const;
-  template <std::same_as<IscloseOptions> O = IscloseOptions>
-  Tensor isclose(const Tensor& other, const O& options) const {
-    return isclose(other, options.rtol, options.atol, options.equal_nan);
-  }
-  template <std::same_as<IscloseOptions> O = IscloseOptions>
-  bool allclose(const Tensor& other, const O& options) const {
-    return allclose(other, options.rtol, options.atol, options.equal_nan);
-  }
-  const Tensor& zero_() const;
-  const Tensor& fill_(Number value) const;         // floats are truncated for integers
-  const Tensor& fill_(const Tensor& value) const;  // of one without dimensions; differentiable
   // x[0], x[mask], x[{0, slice(1, 3), mask}]: to read and to assign to (indexing.hpp).
   Indexed operator[](const Index& index) const;
   Indexed operator[](std::initializer_list<Index> indices) const;
@@ -657,22 +437,12 @@ class Tensor : public detail::TensorMethods {
     return index_put_(indices, values, options.accumulate);
   }
   // x[{...}], by libtorch's name; of a list of tensors the op, where None is a whole dimension.
-  Tensor index(std::initializer_list<Index> indices) const;
-  Tensor index(const std::vector<Index>& indices) const;
+  Indexed index(std::initializer_list<Index> indices) const;
+  Indexed index(const std::vector<Index>& indices) const;
   template <typename L>
   requires std::is_convertible_v<const L&, Tensors> Tensor index(const L& indices)
   const { return TensorMethods::index(indices); }
   Tensor take(const Tensor& index) const;  // the op, whose name the function above has
-  const Tensor& operator+=(Operand y) const;
-  const Tensor& operator-=(Operand y) const;
-  const Tensor& operator*=(Operand y) const;
-  const Tensor& operator/=(Operand y) const;
-  const Tensor& operator%=(Operand y) const;
-  const Tensor& operator&=(Operand y) const;
-  const Tensor& operator|=(Operand y) const;
-  const Tensor& operator^=(Operand y) const;
-  const Tensor& operator<<=(Operand y) const;
-  const Tensor& operator>>=(Operand y) const;
 
   // As PyTorch prints it. (print.hpp)
   std::string to_string() const;
@@ -687,14 +457,6 @@ class Tensor : public detail::TensorMethods {
     }
     check(detail::api.tensor->write(t.held_, values, n * size_t(dtype.itemsize())));
     return device.is_cpu() ? t : t.to(device);
-  }
-  // What an op without an in-place form made of this, where this can hold it.
-  const Tensor& written(const char* op, const Tensor& result) const {
-    if (result.dtype().is_float() && !dtype().is_float()) {
-      fail(detail::joined({op, ": x is ", dtype().name(), ", which cannot hold the result, ",
-                           result.dtype().name()}));
-    }
-    return copy_(result);
   }
   std::pair<Tensor, Tensor> row_parts() const {
     tn_tensor *indices = nullptr, *values = nullptr;
@@ -715,12 +477,12 @@ class Tensor : public detail::TensorMethods {
     }
     return held_->flags;
   }
-  int32_t dimension(int64_t d) const {
+  int32_t dimension(const char* call, int64_t d) const {
     int64_t wrapped = d < 0 ? d + checked()->ndim : d;
     if (wrapped < 0 || wrapped >= checked()->ndim) [[unlikely]] {
-      fail(
-          detail::joined({"dimension ", std::to_string(d), " is out of range for a tensor of rank ",
-                          std::to_string(checked()->ndim)}));
+      fail(detail::joined({call, ": dimension ", std::to_string(d),
+                           " is out of range for a tensor of rank ",
+                           std::to_string(checked()->ndim)}));
     }
     return int32_t(wrapped);
   }

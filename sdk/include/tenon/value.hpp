@@ -21,8 +21,8 @@ inline namespace TENON_HIDDEN v0 {
 class ExpressionRef;
 class Object;
 
-// None, where a schema takes it: no tensor, no number.
-struct None {
+// None, where a schema takes it: no tensor, no number. Its value is `none`, or `None`, as libtorch has it.
+struct NoneType {
   operator Tensor() const noexcept { return {}; }
   template <typename T>
   operator std::optional<T>() const noexcept {
@@ -33,7 +33,7 @@ struct None {
     return {};
   }
 };
-inline constexpr None none{};
+inline constexpr NoneType none{}, None{};
 
 // A tensor or a number in a Tensor's place, for the length of a call; borrows the tensor. A null
 // tensor is None.
@@ -59,7 +59,7 @@ class Operand {
       value_.as.f = double(number);
     }
   }
-  constexpr Operand(None) noexcept {
+  constexpr Operand(NoneType) noexcept {
     value_.kind = TN_KIND_NONE;
     value_.count = 0;
     value_.as.i = 0;
@@ -207,7 +207,7 @@ inline tn_value to_value(const Tensor& x) noexcept {
 }
 inline tn_value to_value(const Number& x) noexcept { return x.value(); }
 inline tn_value to_value(const tn_value& x) noexcept { return x; }
-inline tn_value to_value(None) noexcept { return make_value(TN_KIND_NONE); }
+inline tn_value to_value(NoneType) noexcept { return make_value(TN_KIND_NONE); }
 inline tn_value to_value(std::nullopt_t) noexcept { return make_value(TN_KIND_NONE); }
 template <typename T>
 requires std::is_arithmetic_v<T> tn_value to_value(T x)

@@ -11,7 +11,7 @@ TENON_PLUGIN(trial_optimizers) {
      "where(skip != 0, average, beta2 * average + (1 - beta2) * grad)");
 
   optimizer(
-      "TrialLion(Tensor[] params, float lr=1e-4, float beta1=0.9, float beta2=0.99,"
+      "TrialLion(Tensor[] params, dynamic float lr=1e-4, float beta1=0.9, float beta2=0.99,"
       " float weight_decay=0)",
       [](Object& self, Tensors params, double, double, double, double) {
         auto averages = self.child("state", Object::empty("State", TN_OBJECT_OTHER));
@@ -33,8 +33,8 @@ TENON_PLUGIN(trial_optimizers) {
               if (!p.grad().defined()) continue;
               call<tuple<Tensor, Tensor>>("trial_optimizers.lion_step", p, p.grad(), average,
                                           found_inf.defined() ? Operand(found_inf) : Operand(0.0),
-                                          option("lr"), option("beta1"), option("beta2"),
-                                          option("weight_decay"));
+                                          me.group_number(group, "lr"), option("beta1"),
+                                          option("beta2"), option("weight_decay"));
             }
           }
         });

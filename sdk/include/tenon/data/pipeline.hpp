@@ -55,6 +55,8 @@ class Pipeline {
       work_.notify_all();
     }
     try {
+      // Once it runs, a worker has its place: one without it would be waited for and never told.
+      workers_.reserve(size_t(n_workers_));
       while (int64_t(workers_.size()) < n_workers_) {
         workers_.push_back(std::make_unique<Thread>(run_worker, this));
       }

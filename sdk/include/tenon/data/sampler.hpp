@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -41,8 +40,9 @@ using BatchSamplerPtr = std::shared_ptr<const BatchSampler>;
 namespace detail {
 
 inline std::vector<int64_t> first_integers(int64_t n) {
-  std::vector<int64_t> list(static_cast<size_t>(n));
-  std::iota(list.begin(), list.end(), int64_t{0});
+  std::vector<int64_t> list;
+  list.reserve(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) list.push_back(i);
   return list;
 }
 

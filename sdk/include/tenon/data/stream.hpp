@@ -208,18 +208,36 @@ class StreamPass {
                        code, std::move(thrown));
   }
 
-  // The items of a batch; none where the stream has ended. What fails here fails for all that wait.
+  // The items of a batch; none where the stream has ended. What fails here fails for all that wait,
+  // who would else wait for ever: also a list for which there is no memory.
   Items read_in_turn(int64_t number, const Flag& cancelled) const {
     {
       Lock lock(mutex_);
       turned_.wait(mutex_, [&] { return turn_ == number || broken_; });
       if (broken_) std::rethrow_exception(broken_);
     }
+    try {
+      Items items = items_of(number, cancelled);
+      end_turn(nullptr);
+      if (options_.drop_last && int64_t(items.list.size()) < options_.batch_size)
+        items.list.clear();
+      return items;
+    } catch (...) {
+      end_turn(std::current_exception());
+      throw;
+    }
+  }
+  void end_turn(std::exception_ptr failed) const {
+    Lock lock(mutex_);
+    failed ? void(broken_ = std::move(failed)) : void(++turn_);
+    turned_.notify_all();
+  }
+  // Of who has the turn.
+  Items items_of(int64_t number, const Flag& cancelled) const {
     Source& s = *source_;
     int64_t at = -1;  // the item that is being read; -1: none
-    Items items;
-    std::exception_ptr failed;
     try {
+      Items items;
       const GeneratorGuard guard(s.generator);
       for (; s.to_skip > 0; --s.to_skip) {
         if (read_batch(cancelled, at, nullptr) > 0) continue;
@@ -229,19 +247,12 @@ class StreamPass {
       }
       items.first = s.n_drawn;
       read_batch(cancelled, at, &items.list);
+      return items;
     } catch (...) {
       // Items that are left out are of batches before this one.
       const int64_t batch = at < 0 || s.to_skip == 0 ? number : at / options_.batch_size;
-      failed = std::make_exception_ptr(failure(batch, at, std::current_exception()));
+      throw failure(batch, at, std::current_exception());
     }
-    {
-      Lock lock(mutex_);
-      failed ? void(broken_ = failed) : void(++turn_);
-      turned_.notify_all();
-    }
-    if (failed) std::rethrow_exception(failed);
-    if (options_.drop_last && int64_t(items.list.size()) < options_.batch_size) items.list.clear();
-    return items;
   }
   int64_t read_batch(const Flag& cancelled, int64_t& at, std::deque<Item>* items) const {
     int64_t n = 0;

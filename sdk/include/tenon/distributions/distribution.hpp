@@ -14,7 +14,7 @@
 
 #include "tenon/autograd.hpp"
 #include "tenon/compiling.hpp"
-#include "tenon/ops/by_hand.hpp"
+#include "tenon/ops/methods_by_hand.hpp"
 #include "tenon/ops/elementwise.hpp"
 #include "tenon/ops/operators.hpp"
 #include "tenon/ops/random.hpp"

@@ -86,6 +86,8 @@ struct SoftplusOptions {
 inline Object Softplus(const SoftplusOptions& options = {}) { return Object::create("Softplus", {options.beta, options.threshold}); }
 template <detail::Placed<Float> P>
 Object Softplus(const P& beta, Float threshold = 20.0) { return Object::create("Softplus", {Float(beta), threshold}); }
+template <detail::Placed<Float> P1, detail::PlacedOr<Float, SoftplusOptions> P2 = SoftplusOptions>
+Object Softplus(const P1& beta, const P2& threshold) { return Softplus(detail::behind<SoftplusOptions, 3, 1>("Softplus", beta, threshold)); }
 // x where it is above threshold, else value.
 inline Object Threshold(Float threshold, Float value) { return Object::create("Threshold", {threshold, value}); }
 // x, cut off below min_val and above max_val.
@@ -97,6 +99,8 @@ struct HardtanhOptions {
 inline Object Hardtanh(const HardtanhOptions& options = {}) { return Object::create("Hardtanh", {options.min_val, options.max_val}); }
 template <detail::Placed<Float> P>
 Object Hardtanh(const P& min_val, Float max_val = 1.0) { return Object::create("Hardtanh", {Float(min_val), max_val}); }
+template <detail::Placed<Float> P1, detail::PlacedOr<Float, HardtanhOptions> P2 = HardtanhOptions>
+Object Hardtanh(const P1& min_val, const P2& max_val) { return Hardtanh(detail::behind<HardtanhOptions, 3, 1>("Hardtanh", min_val, max_val)); }
 // x times the normal distribution function of x; approximate is "none" or "tanh". Hendrycks &
 // Gimpel, arXiv:1606.08415.
 struct GELUOptions {
@@ -116,6 +120,8 @@ struct PReLUOptions {
 inline Object PReLU(const PReLUOptions& options = {}) { return Object::create("PReLU", {options.num_parameters, options.init}); }
 template <detail::Placed<Int> P>
 Object PReLU(const P& num_parameters, Float init = 0.25) { return Object::create("PReLU", {Int(num_parameters), init}); }
+template <detail::Placed<Int> P1, detail::PlacedOr<Float, PReLUOptions> P2 = PReLUOptions>
+Object PReLU(const P1& num_parameters, const P2& init) { return PReLU(detail::behind<PReLUOptions, 3, 1>("PReLU", num_parameters, init)); }
 // x where it is above 0, else a slope times x: in training uniform in [lower, upper) for each
 // element, else their mean. Xu et al., arXiv:1505.00853.
 struct RReLUOptions {
@@ -126,6 +132,8 @@ struct RReLUOptions {
 inline Object RReLU(const RReLUOptions& options = {}) { return Object::create("RReLU", {options.lower, options.upper}); }
 template <detail::Placed<Float> P>
 Object RReLU(const P& lower, Float upper = 0.3333333333333333) { return Object::create("RReLU", {Float(lower), upper}); }
+template <detail::Placed<Float> P1, detail::PlacedOr<Float, RReLUOptions> P2 = RReLUOptions>
+Object RReLU(const P1& lower, const P2& upper) { return RReLU(detail::behind<RReLUOptions, 3, 1>("RReLU", lower, upper)); }
 // The first half of x along dim times the sigmoid of the second. Dauphin et al., arXiv:1612.08083.
 struct GLUOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();

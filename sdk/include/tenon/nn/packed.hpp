@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <concepts>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -17,7 +16,7 @@
 #include <vector>
 
 #include "tenon/object.hpp"
-#include "tenon/ops/by_hand.hpp"
+#include "tenon/ops/methods_by_hand.hpp"
 #include "tenon/ops/create.hpp"
 #include "tenon/ops/index.hpp"
 #include "tenon/ops/shape.hpp"
@@ -64,8 +63,7 @@ inline Order order_of(const char* function, const std::vector<int64_t>& lengths,
                       bool enforce_sorted) {
   if (lengths.empty()) fail(std::string(function) + ": there are no sequences");
   Order o;
-  o.places.resize(lengths.size());
-  std::iota(o.places.begin(), o.places.end(), 0);
+  for (size_t i = 0; i < lengths.size(); ++i) o.places.push_back(int64_t(i));
   o.sorted = enforce_sorted;
   for (size_t i = 0; i < lengths.size(); ++i) {
     if (lengths[i] < 1) {
@@ -187,8 +185,8 @@ inline std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& p,
     fail("pad_packed_sequence: total_length is " + std::to_string(steps) +
          ", the longest sequence has " + std::to_string(sizes.size()) + " steps");
   }
-  std::vector<int64_t> back(static_cast<size_t>(n)), lengths(static_cast<size_t>(n), 0);
-  std::iota(back.begin(), back.end(), 0);
+  std::vector<int64_t> back, lengths(static_cast<size_t>(n), 0);
+  for (int64_t i = 0; i < n; ++i) back.push_back(i);
   if (p.unsorted_indices.defined()) back = p.unsorted_indices.to_vector<int64_t>();
   // The row behind all others is the padding.
   std::vector<int64_t> index(static_cast<size_t>(steps * n), rows);

@@ -52,6 +52,7 @@ namespace detail {
 template <typename List>
 class ModulesInARow : public Object {
  public:
+  const List* operator->() const { return &self(); }  // libtorch's containers are pointers
   // At the end: an object of any kind but an optimizer, or a function of a Tensor. An Error where a
   // child has a name of its own that is the number of the new one.
   template <typename M>

@@ -322,9 +322,11 @@ class Object {
   // that it gives replaces the output. Or f(Object& self, const std::vector<Tensor>& inputs, const
   // std::vector<Tensor>& outputs), of any forward: all tensors among arguments and results, those of
   // lists too and null for None; as many outputs that it gives replace these. Taken away by remove()
-  // of what this gives, or by its number.
+  // of what this gives, or by its number. One with `prepend` runs before those that are there; one
+  // with always_call where the call fails, too, with outputs that are None where there are none yet:
+  // what it gives is passed over then, and an error of its own goes to the log.
   template <typename F>
-  ForwardHook register_forward_hook(F f) const;
+  ForwardHook register_forward_hook(F f, bool prepend = false, bool always_call = false) const;
   void remove_forward_hook(uint64_t id) const {
     check(detail::api.object->remove_forward_hook(checked(), id));
   }
@@ -332,7 +334,7 @@ class Object {
   // argument. Or f(Object& self, const std::vector<Tensor>& inputs), as above. Removed as a forward
   // hook is.
   template <typename F>
-  ForwardHook register_forward_pre_hook(F f) const;
+  ForwardHook register_forward_pre_hook(F f, bool prepend = false) const;
   // f(Object& self, Tensor grad_input, Tensor grad_output): in backward, of a forward of one tensor
   // to one; a Tensor that it gives replaces grad_input, which is None where the input needs no
   // gradient. Or f(Object& self, const std::vector<Tensor>& grad_inputs, const std::vector<Tensor>&
@@ -349,6 +351,29 @@ class Object {
   BackwardHook register_full_backward_pre_hook(F f, bool prepend = false) const;
   // Of either of these two. An Error where it was removed before.
   void remove_full_backward_hook(const BackwardHook& hook) const;
+  // Hooks of states, of a module and of each in its tree. `prefix` is the path of self in the state, with a
+  // dot behind it ("0."), and empty for the module that was asked. Removed as forward hooks are.
+  // (object/state_hooks.hpp)
+  // f(Object& self, const std::string& prefix) or f(Object& self): before state_dict reads self.
+  template <typename F>
+  ForwardHook register_state_dict_pre_hook(F f) const;
+  // f(Object& self, NamedTensors& state, const std::string& prefix), or without the prefix: behind
+  // that and behind the children; may change the state, in which all is that was read until then.
+  template <typename F>
+  ForwardHook register_state_dict_post_hook(F f) const;
+  // f(Object& self, NamedTensors& state, const std::string& prefix, bool strict,
+  // std::vector<std::string>& missing_keys, std::vector<std::string>& unexpected_keys,
+  // std::vector<std::string>& error_messages), or the first two or three of these: before
+  // load_state_dict loads anything, parents first. May change the state, in which the tensors of
+  // this prefix are, and add to the three lists; a message is an error that load_state_dict throws
+  // before anything is loaded.
+  template <typename F>
+  ForwardHook register_load_state_dict_pre_hook(F f) const;
+  // f(Object& self, IncompatibleKeys& keys): behind the load, children first. May change the keys,
+  // those of the whole load: where strict, load_state_dict throws if any are left, and by then the
+  // other tensors are loaded.
+  template <typename F>
+  ForwardHook register_load_state_dict_post_hook(F f) const;
 
   // The tree. Names are paths ("0.weight"), in order of definition.
   NamedTensors named_parameters() const;
@@ -403,6 +428,10 @@ class Object {
   }
 
  protected:
+  // What state_dict and load_state_dict read and write, without hooks.
+  NamedTensors state_entries(bool with_hooks) const;
+  void load_entries(const NamedTensors& state, bool strict) const;
+  IncompatibleKeys incompatible_keys(const NamedTensors& state) const;
   // The handle of an object that is there.
   tn_object* checked() const {
     if (!object_) [[unlikely]]
@@ -416,15 +445,15 @@ class Object {
   void expect_child(TextRef name) const;
   // An Error where a parameter, or else a buffer, has this name already.
   void refuse_entry_of(TextRef name, bool is_parameter, const char* call) const;
-  IncompatibleKeys incompatible_keys(const NamedTensors& state) const;
+  IncompatibleKeys load_hooked(const NamedTensors& state, bool strict) const;
   // Of these kinds (bits 1 << tn_entry_kind), of the whole tree, by their paths.
   NamedTensors entries(uint32_t kinds) const;
 
   tn_object* object_ = nullptr;
 };
 
-// What register_forward_hook and register_forward_pre_hook give: the hook's number, and what takes it
-// away. It holds the object, so no object keeps one of its own hooks.
+// What register_forward_hook, register_forward_pre_hook and those of states give: the hook's number,
+// and what takes it away. It holds the object, so no object keeps one of its own hooks.
 class ForwardHook {
  public:
   ForwardHook() = default;

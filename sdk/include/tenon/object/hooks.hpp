@@ -138,12 +138,13 @@ struct FullBackwardPreHook final : BackwardHookFunction {
   }
 };
 
-using AddHook = tn_status* (*)(tn_object*, tn_forward_hook_fn, void*, void (*)(void*), uint64_t*);
 template <typename F>
-ForwardHook add_hook(AddHook add, tn_object* object, tn_forward_hook_fn call, F f) {
+ForwardHook add_hook(tn_object* object, tn_hook_kind kind, tn_forward_hook_fn call, F f,
+                     uint32_t flags = 0) {
   void* self = Held<F>::make(std::move(f));
   uint64_t id = 0;
-  if (tn_status* status = add(object, call, self, Held<F>::destroy, &id)) {
+  if (tn_status* status =
+          api.object->add_hook(object, kind, flags, call, self, Held<F>::destroy, &id)) {
     Held<F>::destroy(self);
     raise(status);
   }
@@ -156,7 +157,7 @@ ForwardHook add_hook(AddHook add, tn_object* object, tn_forward_hook_fn call, F 
 }  // namespace detail
 
 template <typename F>
-ForwardHook Object::register_forward_pre_hook(F f) const {
+ForwardHook Object::register_forward_pre_hook(F f, bool prepend) const {
   auto call = [](void* self, tn_object* object, const tn_value* args, uint32_t n_args,
                  tn_value* replaced, uint32_t) -> tn_status* {
     return to_status([&] {
@@ -184,11 +185,12 @@ ForwardHook Object::register_forward_pre_hook(F f) const {
       }
     });
   };
-  return detail::add_hook(detail::api.object->add_forward_pre_hook, checked(), call, std::move(f));
+  return detail::add_hook(checked(), TN_HOOK_FORWARD_PRE, call, std::move(f),
+                          prepend ? TN_HOOK_PREPEND : 0);
 }
 
 template <typename F>
-ForwardHook Object::register_forward_hook(F f) const {
+ForwardHook Object::register_forward_hook(F f, bool prepend, bool always_call) const {
   auto call = [](void* self, tn_object* object, const tn_value* args, uint32_t n_args,
                  tn_value* results, uint32_t n_results) -> tn_status* {
     return to_status([&] {
@@ -219,7 +221,8 @@ ForwardHook Object::register_forward_hook(F f) const {
       }
     });
   };
-  return detail::add_hook(detail::api.object->add_forward_hook, checked(), call, std::move(f));
+  return detail::add_hook(checked(), TN_HOOK_FORWARD, call, std::move(f),
+                          (prepend ? TN_HOOK_PREPEND : 0) | (always_call ? TN_HOOK_ALWAYS : 0));
 }
 
 }  // namespace v0

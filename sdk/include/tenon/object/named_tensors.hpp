@@ -62,6 +62,15 @@ class NamedTensors : public std::vector<std::pair<std::string, Tensor>> {
     }
     emplace_back(std::string(name), std::move(tensor));
   }
+  // At the end; an Error where the name is there.
+  using Entries::insert;
+  Tensor& insert(std::string name, Tensor tensor) {
+    if (contains(name)) {
+      fail(detail::joined({"insert: there is a tensor '", messages::printable(name),
+                           "'; set(name, tensor) replaces it"}));
+    }
+    return emplace_back(std::move(name), std::move(tensor)).second;
+  }
   // How many there were of this name.
   using Entries::erase;
   size_t erase(std::string_view name) {

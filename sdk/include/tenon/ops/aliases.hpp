@@ -53,10 +53,6 @@ inline Tensor moveaxis(const Tensor& x, Ints source, Ints destination) { return 
 inline Tensor swapaxes(const Tensor& x, Int axis0, Int axis1) { return transpose(x, axis0, axis1); }
 inline Tensor swapdims(const Tensor& x, Int dim0, Int dim1) { return transpose(x, dim0, dim1); }
 inline Tensor ravel(const Tensor& x) { return x.flatten(); }
-inline Tensor Tensor::moveaxis(Ints source, Ints destination) const { return movedim(source, destination); }
-inline Tensor Tensor::swapaxes(Int axis0, Int axis1) const { return transpose(axis0, axis1); }
-inline Tensor Tensor::swapdims(Int dim0, Int dim1) const { return transpose(dim0, dim1); }
-inline Tensor Tensor::ravel() const { return flatten(); }
 inline Tensor trapz(const Tensor& y, const Tensor& x = {}, const TrapezoidOptions& options = {}) { return trapezoid(y, x, options); }
 template <detail::Placed<Float> P>
 Tensor trapz(const Tensor& y, const P& dx, Int dim = -1) { return trapezoid(y, dx, dim); }
@@ -86,6 +82,11 @@ inline Tensor vdot(const Tensor& x, const Tensor& y) { return dot(x, y); }
 // Each element of one vector times each of another.
 inline Tensor ger(const Tensor& a, const Tensor& b) { return outer(a, b); }
 inline Tensor chain_matmul(const Tensors& xs) { return multi_dot(xs); }
+// Of square matrices [.., n, n], by the plugin `linalg` (linalg.hpp): the determinant and its logarithm,
+// and the inverse.
+inline Tensor det(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.det">, {a}); }
+inline Tensor logdet(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.logdet">, {a}); }
+inline Tensor inverse(const Tensor& a) { return detail::call<Tensor>(detail::op<"linalg.inv">, {a}); }
 
 template <detail::TensorLike... T>
 requires(sizeof...(T) > 0)

@@ -1,5 +1,4 @@
-// What is written by hand beside the headers that are generated: overloads, and methods of Tensor
-// that are more than a call of their op.
+// What is written by hand beside the functions that are generated: overloads.
 #pragma once
 
 #include <algorithm>
@@ -64,10 +63,17 @@ inline Number end_of(const char*, Number x) { return x; }
 template <typename S, typename E>
 concept AnyTensor = std::same_as<S, Tensor> || std::same_as<E, Tensor>;
 }  // namespace detail
+inline Tensor arange(const Tensor& end, const ArangeOptions& options = {}) { return arange(0, detail::end_of("arange", end), options); }
+template <typename S, typename E>
+requires detail::AnyTensor<S, E> Tensor arange(const S& start, const E& end, const ArangeOptions& options = {}) { return arange(detail::end_of("arange", start), detail::end_of("arange", end), options); }
 template <typename S, typename E>
 requires detail::AnyTensor<S, E> Tensor linspace(const S& start, const E& end, Int steps, const LinspaceOptions& options = {}) { return linspace(detail::end_of("linspace", start), detail::end_of("linspace", end), steps, options); }
+template <typename S, typename E, std::same_as<Dtype> D>
+requires detail::AnyTensor<S, E> Tensor linspace(const S& start, const E& end, Int steps, D dtype, Device device = {}) { return linspace(detail::end_of("linspace", start), detail::end_of("linspace", end), steps, dtype, device); }
 template <typename S, typename E>
 requires detail::AnyTensor<S, E> Tensor logspace(const S& start, const E& end, Int steps, const LogspaceOptions& options = {}) { return logspace(detail::end_of("logspace", start), detail::end_of("logspace", end), steps, options); }
+template <typename S, typename E, detail::Placed<Float> P>
+requires detail::AnyTensor<S, E> Tensor logspace(const S& start, const E& end, Int steps, const P& base, Dtype dtype = {}, Device device = {}) { return logspace(detail::end_of("logspace", start), detail::end_of("logspace", end), steps, Float(base), dtype, device); }
 // Normal numbers of this mean and standard deviation; where these are tensors, one for each of their elements.
 inline Tensor normal(double mean, double deviation, Ints sizes, Dtype dtype = {}, Device device = {}) {
   if (!(deviation >= 0)) fail(detail::joined({"normal: std is ", detail::number_text(deviation), ", expected at least 0"}));
@@ -81,12 +87,18 @@ inline Tensor normal(const Tensor& mean, const Tensor& std) {
 // F.unfold of PyTorch, the windows of an image as columns: im2col. (With three numbers it is the
 // method of tensors, of one dimension.)
 inline Tensor unfold(const Tensor& x, Ints kernel_size, const Im2colOptions& options = {}) { return im2col(x, kernel_size, options); }
-// A number among sorted ones, and between boundaries: a tensor without dimensions, of the number's own dtype.
+// A number among sorted ones, and between boundaries: a tensor without dimensions. As in PyTorch a float takes the dtype of boundaries of floats, infinite where that
+// ends, and is float32 beside integers.
 namespace detail {
-inline Tensor number_tensor(Number value, Device device) { return full({}, value, value.value().kind == TN_KIND_FLOAT ? float64 : int64, device); }
+inline Tensor number_tensor(Number value, const Tensor& beside) {
+  if (value.value().kind != TN_KIND_FLOAT) return full({}, value, int64, beside.device());
+  if (beside.dtype() == float64) return full({}, value, float64, beside.device());
+  const Tensor number = full({}, double(float(value.value().as.f)), float32, beside.device());
+  return beside.dtype().is_float() ? number.to(beside.dtype()) : number;
+}
 }  // namespace detail
-inline Tensor searchsorted(const Tensor& sorted_sequence, Number value, const SearchsortedOptions& options = {}) { return searchsorted(sorted_sequence, detail::number_tensor(value, sorted_sequence.device()), options); }
-inline Tensor bucketize(Number value, const Tensor& boundaries, bool out_int32 = false, bool right = false) { return bucketize(detail::number_tensor(value, boundaries.device()), boundaries, out_int32, right); }
+inline Tensor searchsorted(const Tensor& sorted_sequence, Number value, const SearchsortedOptions& options = {}) { return searchsorted(sorted_sequence, detail::number_tensor(value, sorted_sequence), options); }
+inline Tensor bucketize(Number value, const Tensor& boundaries, bool out_int32 = false, bool right = false) { return bucketize(detail::number_tensor(value, boundaries), boundaries, out_int32, right); }
 template <std::same_as<BucketizeOptions> O = BucketizeOptions>
 Tensor bucketize(Number value, const Tensor& boundaries, const O& options) { return bucketize(value, boundaries, options.out_int32, options.right); }
 inline Tensor normal(const Tensor& mean, double std) { return normal(mean, full({}, std, mean.dtype(), mean.device())); }
@@ -104,18 +116,6 @@ inline std::vector<Tensor> dsplit(const Tensor& x, const std::vector<int64_t>& i
 template <std::same_as<std::initializer_list<int64_t>> L = std::initializer_list<int64_t>>
 std::vector<Tensor> tensor_split(const Tensor& x, L indices, Int dim = 0) { return tensor_split_at(x, indices, dim); }
 inline std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<int64_t>& indices, Int dim = 0) { return tensor_split_at(x, indices, dim); }
-inline std::vector<Tensor> Tensor::hsplit(std::initializer_list<int64_t> indices) const { return tenon::hsplit(*this, indices); }
-inline std::vector<Tensor> Tensor::hsplit(const std::vector<int64_t>& indices) const { return tenon::hsplit(*this, indices); }
-inline std::vector<Tensor> Tensor::vsplit(std::initializer_list<int64_t> indices) const { return tenon::vsplit(*this, indices); }
-inline std::vector<Tensor> Tensor::vsplit(const std::vector<int64_t>& indices) const { return tenon::vsplit(*this, indices); }
-inline std::vector<Tensor> Tensor::dsplit(std::initializer_list<int64_t> indices) const { return tenon::dsplit(*this, indices); }
-inline std::vector<Tensor> Tensor::dsplit(const std::vector<int64_t>& indices) const { return tenon::dsplit(*this, indices); }
-inline std::vector<Tensor> Tensor::tensor_split(std::initializer_list<int64_t> indices, Int dim) const { return tensor_split_at(*this, indices, dim); }
-inline std::vector<Tensor> Tensor::tensor_split(const std::vector<int64_t>& indices, Int dim) const { return tensor_split_at(*this, indices, dim); }
-template <typename I>
-Tensor Tensor::slice(Int dim, std::optional<std::type_identity_t<I>> start, std::optional<std::type_identity_t<I>> end, Int step) const {
-  return TensorMethods::slice(dim, start ? *start : Int(0), end ? *end : Int(INT64_MAX), step);
-}
 // x summed up to these sizes, from which it was broadcast.
 inline Tensor sum_to_size(const Tensor& x, Ints sizes) {
   std::vector<int64_t> dims;
@@ -168,6 +168,21 @@ inline Tensor empty_strided(Ints sizes, Ints strides, Dtype dtype = float32, Dev
   for (size_t i = 0; i < sizes.size() && i < strides.size(); ++i) n = sizes[i] == 0 || n == 0 ? 0 : n + (sizes[i] - 1) * strides[i];
   return as_strided(empty(std::max<int64_t>(n, 0), dtype, device), sizes, strides);
 }
+// Not initialized. physical_layout names the dimensions as they lie in memory, the outermost first.
+inline Tensor empty_permuted(Ints sizes, Ints physical_layout, Dtype dtype = float32, Device device = {}) {
+  const std::vector<int64_t> layout = physical_layout.vec();
+  std::vector<int64_t> lying, back(layout.size(), -1);
+  bool fits = layout.size() == sizes.size();
+  for (size_t i = 0; i < layout.size() && fits; ++i) {
+    const int64_t d = layout[i];
+    fits = d >= 0 && d < int64_t(layout.size()) && back[size_t(d)] < 0;
+    if (!fits) break;
+    back[size_t(d)] = int64_t(i);
+    lying.push_back(sizes[size_t(d)]);
+  }
+  if (!fits) fail(detail::joined({"empty_permuted: physical_layout is ", detail::sizes_text(layout), ", expected each dimension of ", detail::sizes_text(sizes), " once"}));
+  return empty(lying, dtype, device).permute(back);
+}
 // The dtype of what an op makes of the two.
 inline Dtype result_type(Operand x, Operand y) {
   const auto stand_in = [](const Operand& o) { return o.is_tensor() ? empty(o.tensor().dim() == 0 ? Ints() : Ints(0), o.tensor().dtype(), meta) : full({}, Number(o), Dtype(), meta); };
@@ -186,13 +201,13 @@ Tensor std(const Tensor& x, B unbiased) { return x.std(unbiased); }
 template <std::same_as<bool> B>
 Tensor std(const Tensor& x, Ints dim, B unbiased, Bool keepdim = false) { return x.std(dim, unbiased, keepdim); }
 template <std::same_as<bool> B>
-results::VarMean var_mean(const Tensor& x, B unbiased) { return var_mean(x, Ints(), double(unbiased)); }
+results::VarMean var_mean(const Tensor& x, B unbiased) { return var_mean(x, {.correction = double(unbiased)}); }
 template <detail::Placed<Ints> P, std::same_as<bool> B>
-results::VarMean var_mean(const Tensor& x, const P& dim, B unbiased, Bool keepdim = false) { return var_mean(x, Ints(dim), double(unbiased), keepdim); }
+results::VarMean var_mean(const Tensor& x, const P& dim, B unbiased, Bool keepdim = false) { return var_mean(x, {.dim = Ints(dim), .correction = double(unbiased), .keepdim = keepdim}); }
 template <std::same_as<bool> B>
-results::StdMean std_mean(const Tensor& x, B unbiased) { return std_mean(x, Ints(), double(unbiased)); }
+results::StdMean std_mean(const Tensor& x, B unbiased) { return std_mean(x, {.correction = double(unbiased)}); }
 template <detail::Placed<Ints> P, std::same_as<bool> B>
-results::StdMean std_mean(const Tensor& x, const P& dim, B unbiased, Bool keepdim = false) { return std_mean(x, Ints(dim), double(unbiased), keepdim); }
+results::StdMean std_mean(const Tensor& x, const P& dim, B unbiased, Bool keepdim = false) { return std_mean(x, {.dim = Ints(dim), .correction = double(unbiased), .keepdim = keepdim}); }
 template <std::same_as<Dtype> D>
 Tensor prod(const Tensor& x, D dtype) { return x.prod(dtype); }
 template <std::same_as<std::initializer_list<double>> L = std::initializer_list<double>>
@@ -263,8 +278,6 @@ detail::TensorArray<N> chunk(const Tensor& x, int64_t dim = 0) {
 // Pieces of these lengths: split_with_sizes.
 inline std::vector<Tensor> split(const Tensor& x, std::initializer_list<int64_t> lengths, int64_t dim = 0) { return split_with_sizes(x, lengths, dim); }
 inline std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& lengths, int64_t dim = 0) { return split_with_sizes(x, lengths, dim); }
-inline std::vector<Tensor> Tensor::split(std::initializer_list<int64_t> lengths, Int dim) const { return split_with_sizes(lengths, dim); }
-inline std::vector<Tensor> Tensor::split(const std::vector<int64_t>& lengths, Int dim) const { return split_with_sizes(lengths, dim); }
 // `auto [head, tail] = split<2>(x, {1, 7}, -1);`: pieces of these lengths; of one length, the last may be shorter.
 template <size_t N>
 detail::TensorArray<N> split(const Tensor& x, std::initializer_list<int64_t> lengths, int64_t dim = 0) {
@@ -282,14 +295,6 @@ detail::TensorArray<N> unbind(const Tensor& x, int64_t dim = 0) {
   }
   return unpack<N>(unbind(x, dim), "unbind");
 }
-template <size_t N>
-detail::TensorArray<N> Tensor::chunk(Int dim) const { return tenon::chunk<N>(*this, dim); }
-template <size_t N>
-detail::TensorArray<N> Tensor::split(std::initializer_list<int64_t> lengths, Int dim) const { return tenon::split<N>(*this, lengths, dim); }
-template <size_t N>
-detail::TensorArray<N> Tensor::split(Int length, Int dim) const { return tenon::split<N>(*this, length, dim); }
-template <size_t N>
-detail::TensorArray<N> Tensor::unbind(Int dim) const { return tenon::unbind<N>(*this, dim); }
 // `auto [y, x] = meshgrid(rows, columns);`
 inline detail::TensorArray<2> meshgrid(const Tensor& a, const Tensor& b, TextRef indexing = "ij") { return unpack<2>(meshgrid({a, b}, indexing), "meshgrid"); }
 template <std::same_as<MeshgridOptions> O = MeshgridOptions>
@@ -341,16 +346,25 @@ Tensor repeat_interleave(const Tensor& x, Int repeats, const O& options) { retur
 template <std::same_as<RepeatInterleaveOptions> O = RepeatInterleaveOptions>
 Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, const O& options) { return repeat_interleave(x, repeats, options.dim); }
 
-// Whether x and y are within atol + rtol * |y| of each other, element by element, as bool; infinities are where they are equal. Differences
-// of integers and bools are taken in int64.
+// The distance of integers or bools as float64, which int64 does not hold where they are far apart: there it is too small by 2^64.
+namespace detail {
+inline Tensor distance_of_integers(const Tensor& x, const Tensor& y) {
+  const Tensor distance = sub(maximum(x, y), minimum(x, y));
+  return add(distance.to(float64), where(lt(distance, 0), 0x1p64, 0.0));
+}
+}  // namespace detail
+// Whether x and y are within atol + rtol * |y| of each other, element by element, as bool; infinities are where they are equal. Distances
+// of integers and bools are exact up to 2^53, and rounded beyond that.
 inline Tensor isclose(const Tensor& x, const Tensor& y, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
   for (const auto& [name, value] : {std::pair{"rtol", rtol}, {"atol", atol}}) {
     if (!(value >= 0)) fail(detail::joined({"isclose: ", name, " is ", detail::number_text(value), ", expected a number of at least 0"}));
   }
   const auto wide = [](const Tensor& t) { return t.dtype().is_float() ? t : t.to(int64); };
   const Tensor of_x = wide(x), of_y = wide(y);
-  const Tensor apart = abs(sub(of_x, of_y)), same = eq(of_x, of_y);
-  const Tensor close = logical_or(same, logical_and(isfinite(apart), le(apart, add(mul(abs(of_y), rtol), atol))));
+  const bool whole = of_x.dtype() == int64 && of_y.dtype() == int64;
+  const Tensor apart = whole ? detail::distance_of_integers(of_x, of_y) : abs(sub(of_x, of_y)), same = eq(of_x, of_y);
+  const Tensor size = abs(whole ? of_y.to(float64) : of_y);
+  const Tensor close = logical_or(same, logical_and(isfinite(apart), le(apart, add(mul(size, rtol), atol))));
   return equal_nan ? logical_or(close, logical_and(isnan(x), isnan(y))) : close;
 }
 struct IscloseOptions {
@@ -392,67 +406,6 @@ inline std::vector<int64_t> broadcast_shapes(std::initializer_list<Ints> shapes)
   return {sizes.rbegin(), sizes.rend()};
 }
 
-inline Tensor Tensor::clip(Operand min) const { return clamp(min); }
-inline Tensor Tensor::clip(Operand min, Operand max) const { return clamp(min, max); }
-inline const Tensor& Tensor::clip_(Operand min) const { return clamp_(min), *this; }
-inline const Tensor& Tensor::clip_(Operand min, Operand max) const { return clamp_(min, max), *this; }
-inline Tensor Tensor::argwhere() const { return nonzero(); }
-inline bool Tensor::is_nonzero() const {
-  if (numel() != 1) fail(detail::joined({"is_nonzero: a tensor of one element is needed, this has ", std::to_string(numel())}));
-  return ne(0).item<bool>();
-}
-inline std::vector<Tensor> Tensor::unbind(Int dim) const { return tenon::unbind(*this, dim); }
-inline Tensor Tensor::contiguous() const { return is_contiguous() ? *this : tenon::contiguous(*this); }
-inline Tensor Tensor::contiguous(TextRef memory_format) const { return tenon::contiguous(*this, memory_format); }
-inline Tensor Tensor::round(Int decimals) const { return tenon::round(*this, decimals); }
-inline Tensor Tensor::max() const { return tenon::max(*this); }
-inline Tensor Tensor::min() const { return tenon::min(*this); }
-inline Tensor Tensor::where(Operand condition, Operand other) const { return tenon::where(condition, *this, other); }
-inline Tensor Tensor::scatter(Int dim, const Tensor& index, Number value) const { return scatter(dim, index, full(index.sizes(), value, dtype(), device())); }
-inline const Tensor& Tensor::scatter_(Int dim, const Tensor& index, Number value) const {
-  scatter_(dim, index, full({}, value, dtype(), device()).expand(index.sizes()));
-  return *this;
-}
-inline Tensor Tensor::scatter(Int dim, const Tensor& index, Operand src, TextRef reduce) const {
-  const std::string_view name = reduce.c_str();
-  if (name != "add" && name != "multiply") fail(detail::joined({"scatter: reduce is '", name, "', expected 'add' or 'multiply'"}));
-  const Tensor from = src.is_tensor() ? src.tensor() : full({}, Number(src), dtype(), device()).expand(index.sizes());
-  return name == "add" ? scatter(dim, index, from, true) : scatter_reduce(dim, index, from, "prod");
-}
-inline const Tensor& Tensor::scatter_(Int dim, const Tensor& index, Operand src, TextRef reduce) const { return copy_(scatter(dim, index, src, reduce)); }
-inline const Tensor& Tensor::scatter_reduce_(Int dim, const Tensor& index, const Tensor& src, TextRef reduce, bool include_self) const { return copy_(scatter_reduce(dim, index, src, reduce, include_self)); }
-inline const Tensor& Tensor::index_reduce_(Int dim, const Tensor& index, const Tensor& source, TextRef reduce, bool include_self) const { return copy_(index_reduce(dim, index, source, reduce, include_self)); }
-inline const Tensor& Tensor::cumsum_(Int dim) const { return copy_(cumsum(dim)); }
-inline const Tensor& Tensor::cumprod_(Int dim) const { return copy_(cumprod(dim)); }
-inline const Tensor& Tensor::tril_(Int diagonal) const { return copy_(tril(diagonal)); }
-inline const Tensor& Tensor::triu_(Int diagonal) const { return copy_(triu(diagonal)); }
-inline const Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, Float beta, Float alpha) const { return copy_(addmm(a, b, beta, alpha)); }
-inline const Tensor& Tensor::baddbmm_(const Tensor& a, const Tensor& b, Float beta, Float alpha) const { return copy_(baddbmm(a, b, beta, alpha)); }
-inline const Tensor& Tensor::float_power_(Operand y) const {
-  if (dtype() != float64) fail(detail::joined({"float_power_: x is ", dtype().name(), ", expected float64, in which powers are computed"}));
-  return copy_(float_power(y));
-}
-inline const Tensor& Tensor::fill_diagonal_(Number value, Bool wrap) const {
-  if (dim() < 2) fail(detail::joined({"fill_diagonal_: x has ", std::to_string(dim()), " dimensions, expected 2 or more"}));
-  for (int64_t d = 0; dim() > 2 && d < dim(); ++d) {
-    if (size(d) != size(0)) fail(detail::joined({"fill_diagonal_: x is ", detail::sizes_text(sizes()), ", expected dimensions of one size"}));
-  }
-  Tensor part = diagonal(0, 0, -1);
-  while (part.dim() > 1) part = part.diagonal(0, 0, -1);
-  tenon::fill_(part, value);
-  // Again in the rows below each square of one row more than there are columns.
-  const int64_t apart = size(1) + 1;
-  for (int64_t row = apart; wrap && dim() == 2 && row < size(0); row += apart) tenon::fill_(slice(0, Int(row), Int(size(0))).diagonal(), value);
-  return *this;
-}
-inline const Tensor& Tensor::random_(Int low, Int high) const { return copy_(randint(low, high, sizes(), dtype(), device())); }
-inline const Tensor& Tensor::random_(Int high) const { return random_(0, high); }
-inline const Tensor& Tensor::random_() const {
-  const Dtype d = dtype();
-  if (d == bool_) return random_(0, 2);
-  const int64_t greatest = d == float64 ? int64_t{1} << 53 : d == float32 ? 1 << 24 : d == float16 ? 1 << 11 : d == bfloat16 ? 1 << 8 : dtype_table::int_range(d.value).greatest;
-  return random_(0, greatest == INT64_MAX ? greatest : greatest + 1);
-}
 inline bool Tensor::is_contiguous(TextRef memory_format) const {
   const std::string_view name = memory_format.c_str();
   if (name == "contiguous" || name == "preserve_format") return is_contiguous();
@@ -460,62 +413,39 @@ inline bool Tensor::is_contiguous(TextRef memory_format) const {
   if (dim() != 4 && dim() != 5) return false;
   return movedim(1, -1).is_contiguous();
 }
-inline Tensor Tensor::clone(TextRef memory_format) const {
-  if (std::string_view(memory_format.c_str()) == "preserve_format") return clone();
-  Tensor laid = contiguous(memory_format);
-  return laid.is_same(*this) ? clone() : laid;
-}
 inline Tensor narrow(const Tensor& x, Int dim, const Tensor& start, Int length) {
   if (start.dim() != 0 || start.dtype().is_float() || start.dtype() == bool_) fail(detail::joined({"narrow: start is ", detail::sizes_text(start.sizes()), " ", start.dtype().name(), ", expected an integer without dimensions"}));
   return narrow(x, dim, start.item<int64_t>(), length);
 }
-inline Tensor Tensor::narrow(Int dim, const Tensor& start, Int length) const { return tenon::narrow(*this, dim, start, length); }
 inline Tensor bernoulli(const Tensor& x, Float p) { return bernoulli_(empty_like(x), p); }
-inline Tensor Tensor::bernoulli(Float p) const { return tenon::bernoulli(*this, p); }
-inline const Tensor& Tensor::bernoulli_(const Tensor& p) const { return copy_(tenon::bernoulli(p.expand(sizes()))); }
-inline Tensor Tensor::multiply(Operand y) const { return mul(y); }
-inline Tensor Tensor::divide(Operand y) const { return div(y); }
-inline Tensor Tensor::true_divide(Operand y) const { return div(y); }
-inline Tensor Tensor::msort() const { return sort(0).values(); }
-inline results::HistBinEdges Tensor::histogram(Int bins, Floats range, const Tensor& weight, bool density) const { return tenon::histogram(*this, bins, range, weight, density); }
-template <std::same_as<HistogramOptions> O>
-results::HistBinEdges Tensor::histogram(const O& options) const { return tenon::histogram(*this, options); }
-inline std::tuple<Tensor, Tensor> Tensor::histogram(const Tensor& bins, const Tensor& weight, bool density) const { return tenon::histogram(*this, bins, weight, density); }
-inline Tensor Tensor::T() const { return t(); }
-inline Tensor Tensor::mT() const { return transpose(-2, -1); }
-inline Tensor Tensor::new_empty(Ints sizes, Dtype dtype) const { return empty(sizes, dtype ? dtype : this->dtype(), device()); }
-inline Tensor Tensor::new_zeros(Ints sizes, Dtype dtype) const { return zeros(sizes, dtype ? dtype : this->dtype(), device()); }
-inline Tensor Tensor::new_ones(Ints sizes, Dtype dtype) const { return ones(sizes, dtype ? dtype : this->dtype(), device()); }
-inline Tensor Tensor::new_full(Ints sizes, Number value, Dtype dtype) const { return full(sizes, value, dtype ? dtype : this->dtype(), device()); }
-inline bool Tensor::equal(const Tensor& other) const { return tenon::equal(*this, other); }
-inline bool Tensor::allclose(const Tensor& other, double rtol, double atol, bool equal_nan) const { return tenon::allclose(*this, other, rtol, atol, equal_nan); }
-inline const Tensor& Tensor::zero_() const { tenon::fill_(*this, 0); return *this; }
-inline const Tensor& Tensor::fill_(Number value) const { tenon::fill_(*this, value); return *this; }
-inline const Tensor& Tensor::fill_(const Tensor& value) const {
-  if (value.dim() != 0) fail(detail::joined({"fill_: value has ", std::to_string(value.dim()), " dimensions, expected none"}));
-  return copy_(value);
-}
-inline Tensor Tensor::isclose(const Tensor& other, double rtol, double atol, bool equal_nan) const { return tenon::isclose(*this, other, rtol, atol, equal_nan); }
-inline Tensor Tensor::repeat_interleave(Int repeats, std::optional<Int> dim) const { return tenon::repeat_interleave(*this, repeats, dim); }
-inline Tensor Tensor::repeat_interleave(const Tensor& repeats, std::optional<Int> dim) const { return tenon::repeat_interleave(*this, repeats, dim); }
 // With one number as the variance of all.
 template <detail::NumberFor<double> N>
 Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, N var, const GaussianNllLossOptions& options = {}) { return gaussian_nll_loss(input, target, full_like(input, var), options); }
 template <detail::NumberFor<double> N, typename... More>
 requires(sizeof...(More) > 0) Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, N var, const More&... more) { return gaussian_nll_loss(input, target, full_like(input, var), more...); }
+// x itself. Of bools PyTorch has none either.
+inline Tensor positive(const Tensor& x) {
+  if (x.dtype() == bool_) fail("positive: x is bool, expected numbers");
+  return x;
+}
+// What complex numbers would have more of: all numbers here are real, and x is its own real part.
+inline Tensor real(const Tensor& x) { return x; }
+inline Tensor isreal(const Tensor& x) { return ones_like(x, bool_); }
+// pi below 0, else 0, and NaN of NaN, without a slope. Integers become float32.
+inline Tensor angle(const Tensor& x) {
+  const Tensor of = x.dtype().is_float() ? x : x.to(float32);
+  const Tensor half_turn = full({}, 3.141592653589793, of.dtype(), of.device());
+  return where(isnan(of), mul(of, 0), where(lt(of, 0), half_turn, 0.0));
+}
+// The part of x that narrow() shows, in memory of its own.
+inline Tensor narrow_copy(const Tensor& x, Int dim, Int start, Int length) { return narrow(x, dim, start, length).clone("contiguous"); }
+// PyTorch's chunk and split whose pieces autograd takes for tensors of their own. Here all pieces may be changed in place.
+inline std::vector<Tensor> unsafe_chunk(const Tensor& x, Int chunks, Int dim = 0) { return chunk(x, chunks, dim); }
+inline std::vector<Tensor> unsafe_split(const Tensor& x, Int length, Int dim = 0) { return split(x, length, dim); }
+inline std::vector<Tensor> unsafe_split_with_sizes(const Tensor& x, Ints lengths, Int dim = 0) { return split_with_sizes(x, lengths, dim); }
 // Elementwise, as PyTorch's max and min of two tensors.
 inline Tensor max(const Tensor& x, const Tensor& y) { return maximum(x, y); }
 inline Tensor min(const Tensor& x, const Tensor& y) { return minimum(x, y); }
-inline const Tensor& Tensor::operator+=(Operand y) const { tenon::add_(*this, y); return *this; }
-inline const Tensor& Tensor::operator-=(Operand y) const { tenon::sub_(*this, y); return *this; }
-inline const Tensor& Tensor::operator*=(Operand y) const { tenon::mul_(*this, y); return *this; }
-inline const Tensor& Tensor::operator/=(Operand y) const { tenon::div_(*this, y); return *this; }
-inline const Tensor& Tensor::operator%=(Operand y) const { tenon::remainder_(*this, y); return *this; }
-inline const Tensor& Tensor::operator&=(Operand y) const { tenon::bitwise_and_(*this, y); return *this; }
-inline const Tensor& Tensor::operator|=(Operand y) const { tenon::bitwise_or_(*this, y); return *this; }
-inline const Tensor& Tensor::operator^=(Operand y) const { tenon::bitwise_xor_(*this, y); return *this; }
-inline const Tensor& Tensor::operator<<=(Operand y) const { tenon::bitwise_left_shift_(*this, y); return *this; }
-inline const Tensor& Tensor::operator>>=(Operand y) const { tenon::bitwise_right_shift_(*this, y); return *this; }
 
 }  // namespace v0
 }  // namespace tenon

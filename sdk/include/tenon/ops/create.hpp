@@ -140,6 +140,8 @@ struct HammingWindowOptions {
 inline Tensor hamming_window(Int window_length, const HammingWindowOptions& options = {}) { return detail::with_requires_grad(detail::call<Tensor>(detail::op<"hamming_window">, {window_length, options.periodic, options.alpha, options.beta, options.dtype, options.device}), options.requires_grad); }
 template <detail::Placed<Bool> P>
 Tensor hamming_window(Int window_length, const P& periodic, Float alpha = 0.54, Float beta = 0.46, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"hamming_window">, {window_length, Bool(periodic), alpha, beta, dtype, device}); }
+template <detail::Placed<Bool> P1, detail::PlacedOr<Float, HammingWindowOptions> P2 = HammingWindowOptions, detail::PlacedOr<Float, HammingWindowOptions> P3 = HammingWindowOptions, detail::PlacedOr<Dtype, HammingWindowOptions> P4 = HammingWindowOptions, detail::PlacedOr<Device, HammingWindowOptions> P5 = HammingWindowOptions>
+Tensor hamming_window(Int window_length, const P1& periodic, const P2& alpha, const P3& beta = detail::unset<P3>(), const P4& dtype = detail::unset<P4>(), const P5& device = detail::unset<P5>()) { return hamming_window(window_length, detail::behind<HammingWindowOptions, 7, 1>("hamming_window", periodic, alpha, beta, dtype, device)); }
 // 0.42 - 0.5 * cos(2 pi i / n) + 0.08 * cos(4 pi i / n); n, dtype and device as those of
 // hann_window.
 inline Tensor blackman_window(Int window_length, Bool periodic = true, Dtype dtype = {}, Device device = {}) { return detail::call<Tensor>(detail::op<"blackman_window">, {window_length, periodic, dtype, device}); }

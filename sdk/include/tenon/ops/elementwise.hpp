@@ -241,7 +241,8 @@ inline Tensor logit_(const Tensor& x, const O& options) { return detail::call<Te
 // 0 below 0, 1 above it, and values where x is 0.
 inline Tensor heaviside(Operand x, Operand values) { return detail::call<Tensor>(detail::op<"heaviside">, {x, values}); }
 inline Tensor heaviside_(const Tensor& x, Operand values) { return detail::call<Tensor>(detail::op<"heaviside_">, {x, values}); }
-// |x| with the sign of y, that of -0 included. Integers become float32.
+// |x| with the sign of y, that of -0 included, but not of NaN, which counts as positive. Integers
+// become float32.
 inline Tensor copysign(Operand x, Operand y) { return detail::call<Tensor>(detail::op<"copysign">, {x, y}); }
 inline Tensor copysign_(const Tensor& x, Operand y) { return detail::call<Tensor>(detail::op<"copysign_">, {x, y}); }
 // The next number of the dtype after x in the direction of y.

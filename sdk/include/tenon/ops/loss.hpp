@@ -51,6 +51,8 @@ struct HuberLossOptions {
 inline Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"huber_loss">, {input, target, options.reduction, options.delta, options.weight}); }
 template <detail::Placed<TextRef> P>
 Tensor huber_loss(const Tensor& input, const Tensor& target, const P& reduction, Float delta = 1.0, const Tensor& weight = {}) { return detail::call<Tensor>(detail::op<"huber_loss">, {input, target, TextRef(reduction), delta, weight}); }
+template <detail::Placed<std::string> P1, detail::PlacedOr<Float, HuberLossOptions> P2 = HuberLossOptions, detail::PlacedOr<Tensor, HuberLossOptions> P3 = HuberLossOptions>
+Tensor huber_loss(const Tensor& input, const Tensor& target, const P1& reduction, const P2& delta, const P3& weight = detail::unset<P3>()) { return huber_loss(input, target, detail::behind<HuberLossOptions, 4, 1>("huber_loss", reduction, delta, weight)); }
 // log(1 + exp(-target * input)); target is 1 or -1.
 inline Tensor soft_margin_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"soft_margin_loss">, {input, target, reduction}); }
 struct SoftMarginLossOptions {
@@ -82,6 +84,8 @@ struct BinaryCrossEntropyWithLogitsOptions {
 inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const BinaryCrossEntropyWithLogitsOptions& options = {}) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, {input, target, detail::one_of("binary_cross_entropy_with_logits", "weight", weight, options.weight), options.reduction, options.pos_weight}); }
 template <detail::Placed<TextRef> P>
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight, const P& reduction, const Tensor& pos_weight = {}) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, {input, target, weight, TextRef(reduction), pos_weight}); }
+template <detail::Placed<std::string> P1, detail::PlacedOr<Tensor, BinaryCrossEntropyWithLogitsOptions> P2 = BinaryCrossEntropyWithLogitsOptions>
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight, const P1& reduction, const P2& pos_weight) { return binary_cross_entropy_with_logits(input, target, weight, detail::behind<BinaryCrossEntropyWithLogitsOptions, 4, 2>("binary_cross_entropy_with_logits", reduction, pos_weight)); }
 template <std::same_as<BinaryCrossEntropyWithLogitsOptions> O = BinaryCrossEntropyWithLogitsOptions>
 inline Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"binary_cross_entropy_with_logits">, {input, target, options.weight, options.reduction, options.pos_weight}); }
 // target * (log(target) - input), where input is log-probabilities, and target too with log_target.
@@ -105,6 +109,8 @@ struct NllLossOptions {
 inline Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const NllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"nll_loss">, {input, target, detail::one_of("nll_loss", "weight", weight, options.weight), options.ignore_index, options.reduction}); }
 template <detail::Placed<Int> P>
 Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight, const P& ignore_index, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"nll_loss">, {input, target, weight, Int(ignore_index), reduction}); }
+template <detail::Placed<Int> P1, detail::PlacedOr<std::string, NllLossOptions> P2 = NllLossOptions>
+Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight, const P1& ignore_index, const P2& reduction) { return nll_loss(input, target, weight, detail::behind<NllLossOptions, 4, 2>("nll_loss", ignore_index, reduction)); }
 template <std::same_as<NllLossOptions> O = NllLossOptions>
 inline Tensor nll_loss(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"nll_loss">, {input, target, options.weight, options.ignore_index, options.reduction}); }
 // nll_loss of log_softmax(input): input [n, classes, ..] is logits, target classes [n, ..], or
@@ -119,12 +125,15 @@ struct CrossEntropyOptions {
 inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {}, const CrossEntropyOptions& options = {}) { return detail::call<Tensor>(detail::op<"cross_entropy">, {input, target, detail::one_of("cross_entropy", "weight", weight, options.weight), options.ignore_index, options.reduction, options.label_smoothing}); }
 template <detail::Placed<Int> P>
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight, const P& ignore_index, TextRef reduction = "mean", Float label_smoothing = 0.0) { return detail::call<Tensor>(detail::op<"cross_entropy">, {input, target, weight, Int(ignore_index), reduction, label_smoothing}); }
+template <detail::Placed<Int> P1, detail::PlacedOr<std::string, CrossEntropyOptions> P2 = CrossEntropyOptions, detail::PlacedOr<Float, CrossEntropyOptions> P3 = CrossEntropyOptions>
+Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight, const P1& ignore_index, const P2& reduction, const P3& label_smoothing = detail::unset<P3>()) { return cross_entropy(input, target, weight, detail::behind<CrossEntropyOptions, 5, 2>("cross_entropy", ignore_index, reduction, label_smoothing)); }
 template <std::same_as<CrossEntropyOptions> O = CrossEntropyOptions>
 inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const O& options) { return detail::call<Tensor>(detail::op<"cross_entropy">, {input, target, options.weight, options.ignore_index, options.reduction, options.label_smoothing}); }
 // cross_entropy of linear(input, linear_weight, linear_bias) for input [.., in] and target [..],
 // chunk_size rows at a time (0: an eighth of them, or 2^24 logits where that is more), forward and
 // backward: there are never more logits than that at once, which backward computes again. Targets
-// that are probabilities, and class weights, take all at once. The loss of halves is float32.
+// that are probabilities, and class weights, take all at once; so do linear_weight [classes, ..,
+// in] and target [n, ..] of input [n, in]. The loss of halves is float32.
 struct LinearCrossEntropyOptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
   Tensor linear_bias = {};
@@ -137,6 +146,8 @@ struct LinearCrossEntropyOptions {
 inline Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target, const Tensor& linear_bias = {}, const Tensor& weight = {}, const LinearCrossEntropyOptions& options = {}) { return detail::call<Tensor>(detail::op<"linear_cross_entropy">, {input, linear_weight, target, detail::one_of("linear_cross_entropy", "linear_bias", linear_bias, options.linear_bias), detail::one_of("linear_cross_entropy", "weight", weight, options.weight), options.ignore_index, options.reduction, options.label_smoothing, options.chunk_size}); }
 template <detail::Placed<Int> P>
 Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target, const Tensor& linear_bias, const Tensor& weight, const P& ignore_index, TextRef reduction = "mean", Float label_smoothing = 0.0, Int chunk_size = 0) { return detail::call<Tensor>(detail::op<"linear_cross_entropy">, {input, linear_weight, target, linear_bias, weight, Int(ignore_index), reduction, label_smoothing, chunk_size}); }
+template <detail::Placed<Int> P1, detail::PlacedOr<std::string, LinearCrossEntropyOptions> P2 = LinearCrossEntropyOptions, detail::PlacedOr<Float, LinearCrossEntropyOptions> P3 = LinearCrossEntropyOptions, detail::PlacedOr<Int, LinearCrossEntropyOptions> P4 = LinearCrossEntropyOptions>
+Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target, const Tensor& linear_bias, const Tensor& weight, const P1& ignore_index, const P2& reduction, const P3& label_smoothing = detail::unset<P3>(), const P4& chunk_size = detail::unset<P4>()) { return linear_cross_entropy(input, linear_weight, target, linear_bias, weight, detail::behind<LinearCrossEntropyOptions, 7, 3>("linear_cross_entropy", ignore_index, reduction, label_smoothing, chunk_size)); }
 template <std::same_as<LinearCrossEntropyOptions> O = LinearCrossEntropyOptions>
 inline Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target, const Tensor& linear_bias, const O& options) { return detail::call<Tensor>(detail::op<"linear_cross_entropy">, {input, linear_weight, target, detail::one_of("linear_cross_entropy", "linear_bias", linear_bias, options.linear_bias), options.weight, options.ignore_index, options.reduction, options.label_smoothing, options.chunk_size}); }
 template <std::same_as<LinearCrossEntropyOptions> O = LinearCrossEntropyOptions>
@@ -154,6 +165,8 @@ struct TripletMarginLossOptions {
 inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const TripletMarginLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"triplet_margin_loss">, {anchor, positive, negative, options.margin, options.p, options.eps, options.swap, options.reduction}); }
 template <detail::Placed<Float> P>
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const P& margin, Float p = 2.0, Float eps = 1e-06, Bool swap = false, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"triplet_margin_loss">, {anchor, positive, negative, Float(margin), p, eps, swap, reduction}); }
+template <detail::Placed<Float> P1, detail::PlacedOr<Float, TripletMarginLossOptions> P2 = TripletMarginLossOptions, detail::PlacedOr<Float, TripletMarginLossOptions> P3 = TripletMarginLossOptions, detail::PlacedOr<Bool, TripletMarginLossOptions> P4 = TripletMarginLossOptions, detail::PlacedOr<std::string, TripletMarginLossOptions> P5 = TripletMarginLossOptions>
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const P1& margin, const P2& p, const P3& eps = detail::unset<P3>(), const P4& swap = detail::unset<P4>(), const P5& reduction = detail::unset<P5>()) { return triplet_margin_loss(anchor, positive, negative, detail::behind<TripletMarginLossOptions, 6, 1>("triplet_margin_loss", margin, p, eps, swap, reduction)); }
 // max(-target * (input1 - input2) + margin, 0); target is 1 or -1.
 inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, Float margin = 0.0, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"margin_ranking_loss">, {input1, input2, target, margin, reduction}); }
 struct MarginRankingLossOptions {
@@ -190,6 +203,8 @@ struct MultiMarginLossOptions {
 inline Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"multi_margin_loss">, {input, target, options.p, options.margin, options.weight, options.reduction}); }
 template <detail::Placed<Int> P>
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const P& p, Float margin = 1.0, const Tensor& weight = {}, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"multi_margin_loss">, {input, target, Int(p), margin, weight, reduction}); }
+template <detail::Placed<Int> P1, detail::PlacedOr<Float, MultiMarginLossOptions> P2 = MultiMarginLossOptions, detail::PlacedOr<Tensor, MultiMarginLossOptions> P3 = MultiMarginLossOptions, detail::PlacedOr<std::string, MultiMarginLossOptions> P4 = MultiMarginLossOptions>
+Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const P1& p, const P2& margin, const P3& weight = detail::unset<P3>(), const P4& reduction = detail::unset<P4>()) { return multi_margin_loss(input, target, detail::behind<MultiMarginLossOptions, 5, 1>("multi_margin_loss", p, margin, weight, reduction)); }
 // The sum over the targets j and all other classes i of max(1 - input[j] + input[i], 0), over the
 // number of classes; target [n, classes] lists classes and ends with -1.
 inline Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"multilabel_margin_loss">, {input, target, reduction}); }
@@ -216,6 +231,8 @@ struct PoissonNllLossOptions {
 inline Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const PoissonNllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"poisson_nll_loss">, {input, target, options.log_input, options.full, options.eps, options.reduction}); }
 template <detail::Placed<Bool> P>
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const P& log_input, Bool full = false, Float eps = 1e-08, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"poisson_nll_loss">, {input, target, Bool(log_input), full, eps, reduction}); }
+template <detail::Placed<Bool> P1, detail::PlacedOr<Bool, PoissonNllLossOptions> P2 = PoissonNllLossOptions, detail::PlacedOr<Float, PoissonNllLossOptions> P3 = PoissonNllLossOptions, detail::PlacedOr<std::string, PoissonNllLossOptions> P4 = PoissonNllLossOptions>
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const P1& log_input, const P2& full, const P3& eps = detail::unset<P3>(), const P4& reduction = detail::unset<P4>()) { return poisson_nll_loss(input, target, detail::behind<PoissonNllLossOptions, 5, 1>("poisson_nll_loss", log_input, full, eps, reduction)); }
 // (log(var) + (input - target)^2 / var) / 2, with var of at least eps; full: with log(2 * pi) / 2.
 // Nix & Weigend, 1994.
 struct GaussianNllLossOptions {
@@ -227,6 +244,8 @@ struct GaussianNllLossOptions {
 inline Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, const GaussianNllLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"gaussian_nll_loss">, {input, target, var, options.full, options.eps, options.reduction}); }
 template <detail::Placed<Bool> P>
 Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, const P& full, Float eps = 1e-06, TextRef reduction = "mean") { return detail::call<Tensor>(detail::op<"gaussian_nll_loss">, {input, target, var, Bool(full), eps, reduction}); }
+template <detail::Placed<Bool> P1, detail::PlacedOr<Float, GaussianNllLossOptions> P2 = GaussianNllLossOptions, detail::PlacedOr<std::string, GaussianNllLossOptions> P3 = GaussianNllLossOptions>
+Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, const P1& full, const P2& eps, const P3& reduction = detail::unset<P3>()) { return gaussian_nll_loss(input, target, var, detail::behind<GaussianNllLossOptions, 4, 1>("gaussian_nll_loss", full, eps, reduction)); }
 // -log of the probability of the labels targets [n, labels], or all in one line, given log_probs
 // [t, n, classes]; int64 lengths [n]. mean: over n of each loss over its number of labels;
 // zero_infinity: 0 where there is no path. Graves et al., 2006.
@@ -239,6 +258,8 @@ struct CtcLossOptions {
 inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, const CtcLossOptions& options = {}) { return detail::call<Tensor>(detail::op<"ctc_loss">, {log_probs, targets, input_lengths, target_lengths, options.blank, options.reduction, options.zero_infinity}); }
 template <detail::Placed<Int> P>
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, const P& blank, TextRef reduction = "mean", Bool zero_infinity = false) { return detail::call<Tensor>(detail::op<"ctc_loss">, {log_probs, targets, input_lengths, target_lengths, Int(blank), reduction, zero_infinity}); }
+template <detail::Placed<Int> P1, detail::PlacedOr<std::string, CtcLossOptions> P2 = CtcLossOptions, detail::PlacedOr<Bool, CtcLossOptions> P3 = CtcLossOptions>
+Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, const P1& blank, const P2& reduction, const P3& zero_infinity = detail::unset<P3>()) { return ctc_loss(log_probs, targets, input_lengths, target_lengths, detail::behind<CtcLossOptions, 4, 1>("ctc_loss", blank, reduction, zero_infinity)); }
 
 }  // namespace v0
 }  // namespace tenon

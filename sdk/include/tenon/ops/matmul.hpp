@@ -124,6 +124,8 @@ struct MatrixNormOptions {
 inline Tensor matrix_norm(const Tensor& x, const MatrixNormOptions& options = {}) { return detail::call<Tensor>(detail::op<"matrix_norm">, {x, options.ord, options.dim, options.keepdim}); }
 template <detail::Placed<std::optional<Float>> P>
 Tensor matrix_norm(const Tensor& x, const P& ord, Ints dim = {-2, -1}, Bool keepdim = false) { return detail::call<Tensor>(detail::op<"matrix_norm">, {x, std::optional<Float>(ord), dim, keepdim}); }
+template <detail::Placed<std::optional<Float>> P1, detail::PlacedOr<KeptInts, MatrixNormOptions> P2 = MatrixNormOptions, detail::PlacedOr<Bool, MatrixNormOptions> P3 = MatrixNormOptions>
+Tensor matrix_norm(const Tensor& x, const P1& ord, const P2& dim, const P3& keepdim = detail::unset<P3>()) { return matrix_norm(x, detail::behind<MatrixNormOptions, 4, 1>("matrix_norm", ord, dim, keepdim)); }
 // The product of all matrices xs, in the order of the fewest multiplications. The first and the
 // last may be vectors.
 inline Tensor multi_dot(const Tensors& xs) { return detail::call<Tensor>(detail::op<"multi_dot">, {xs}); }

@@ -210,6 +210,8 @@ struct RreluOptions {
 inline Tensor rrelu(const Tensor& x, const RreluOptions& options = {}) { return detail::call<Tensor>(detail::op<"rrelu">, {x, options.lower, options.upper, options.training}); }
 template <detail::Placed<Float> P>
 Tensor rrelu(const Tensor& x, const P& lower, Float upper = 0.3333333333333333, Bool training = false) { return detail::call<Tensor>(detail::op<"rrelu">, {x, Float(lower), upper, training}); }
+template <detail::Placed<Float> P1, detail::PlacedOr<Float, RreluOptions> P2 = RreluOptions, detail::PlacedOr<Bool, RreluOptions> P3 = RreluOptions>
+Tensor rrelu(const Tensor& x, const P1& lower, const P2& upper, const P3& training = detail::unset<P3>()) { return rrelu(x, detail::behind<RreluOptions, 4, 1>("rrelu", lower, upper, training)); }
 // Draws from the categories along dim: softmax of (logits + Gumbel noise) / tau; hard: 1 at the
 // largest and 0 elsewhere, with the gradient of the softmax. eps does nothing, as in PyTorch. Jang
 // et al., arXiv:1611.01144.
@@ -223,6 +225,8 @@ struct GumbelSoftmaxOptions {
 inline Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxOptions& options = {}) { return detail::call<Tensor>(detail::op<"gumbel_softmax">, {logits, options.tau, options.hard, options.eps, options.dim}); }
 template <detail::Placed<Float> P>
 Tensor gumbel_softmax(const Tensor& logits, const P& tau, Bool hard = false, Float eps = 1e-10, Int dim = -1) { return detail::call<Tensor>(detail::op<"gumbel_softmax">, {logits, Float(tau), hard, eps, dim}); }
+template <detail::Placed<Float> P1, detail::PlacedOr<Bool, GumbelSoftmaxOptions> P2 = GumbelSoftmaxOptions, detail::PlacedOr<Float, GumbelSoftmaxOptions> P3 = GumbelSoftmaxOptions, detail::PlacedOr<Int, GumbelSoftmaxOptions> P4 = GumbelSoftmaxOptions>
+Tensor gumbel_softmax(const Tensor& logits, const P1& tau, const P2& hard, const P3& eps = detail::unset<P3>(), const P4& dim = detail::unset<P4>()) { return gumbel_softmax(logits, detail::behind<GumbelSoftmaxOptions, 5, 1>("gumbel_softmax", tau, hard, eps, dim)); }
 
 }  // namespace v0
 }  // namespace tenon

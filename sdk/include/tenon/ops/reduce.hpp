@@ -102,6 +102,8 @@ using VarMeanOptions = VarOptions;
 inline results::VarMean var_mean(const Tensor& x, const VarMeanOptions& options = {}) { return detail::call<results::VarMean>(detail::op<"var_mean">, {x, options.dim, options.correction, options.keepdim}); }
 template <detail::Placed<Ints> P>
 results::VarMean var_mean(const Tensor& x, const P& dim, Float correction = 1.0, Bool keepdim = false) { return detail::call<results::VarMean>(detail::op<"var_mean">, {x, Ints(dim), correction, keepdim}); }
+template <detail::Placed<KeptInts> P1, detail::PlacedOr<Float, VarMeanOptions> P2 = VarMeanOptions, detail::PlacedOr<Bool, VarMeanOptions> P3 = VarMeanOptions>
+results::VarMean var_mean(const Tensor& x, const P1& dim, const P2& correction, const P3& keepdim = detail::unset<P3>()) { return var_mean(x, detail::behind<VarMeanOptions, 4, 1>("var_mean", dim, correction, keepdim)); }
 // (sum |x|^p)^(1/p) over dim, or over all where dim is empty. Infinity: the largest |x|; 0: how
 // many are not 0. With a dtype: of x as that dtype.
 inline Tensor norm(const Tensor& x, Float p = 2.0, Ints dim = {}, Bool keepdim = false, Dtype dtype = {}) { return detail::call<Tensor>(detail::op<"norm">, {x, p, dim, keepdim, dtype}); }
@@ -209,6 +211,8 @@ struct TrapezoidOptions {
 inline Tensor trapezoid(const Tensor& y, const Tensor& x = {}, const TrapezoidOptions& options = {}) { return detail::call<Tensor>(detail::op<"trapezoid">, {y, detail::one_of("trapezoid", "x", x, options.x), options.dx, options.dim}); }
 template <detail::Placed<Float> P>
 Tensor trapezoid(const Tensor& y, const Tensor& x, const P& dx, Int dim = -1) { return detail::call<Tensor>(detail::op<"trapezoid">, {y, x, Float(dx), dim}); }
+template <detail::Placed<Float> P1, detail::PlacedOr<Int, TrapezoidOptions> P2 = TrapezoidOptions>
+Tensor trapezoid(const Tensor& y, const Tensor& x, const P1& dx, const P2& dim) { return trapezoid(y, x, detail::behind<TrapezoidOptions, 4, 2>("trapezoid", dx, dim)); }
 template <std::same_as<TrapezoidOptions> O = TrapezoidOptions>
 inline Tensor trapezoid(const Tensor& y, const O& options) { return detail::call<Tensor>(detail::op<"trapezoid">, {y, options.x, options.dx, options.dim}); }
 // The integrals of trapezoid up to each place but the first.
@@ -216,6 +220,8 @@ using CumulativeTrapezoidOptions = TrapezoidOptions;
 inline Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x = {}, const CumulativeTrapezoidOptions& options = {}) { return detail::call<Tensor>(detail::op<"cumulative_trapezoid">, {y, detail::one_of("cumulative_trapezoid", "x", x, options.x), options.dx, options.dim}); }
 template <detail::Placed<Float> P>
 Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, const P& dx, Int dim = -1) { return detail::call<Tensor>(detail::op<"cumulative_trapezoid">, {y, x, Float(dx), dim}); }
+template <detail::Placed<Float> P1, detail::PlacedOr<Int, CumulativeTrapezoidOptions> P2 = CumulativeTrapezoidOptions>
+Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, const P1& dx, const P2& dim) { return cumulative_trapezoid(y, x, detail::behind<CumulativeTrapezoidOptions, 4, 2>("cumulative_trapezoid", dx, dim)); }
 template <std::same_as<CumulativeTrapezoidOptions> O = CumulativeTrapezoidOptions>
 inline Tensor cumulative_trapezoid(const Tensor& y, const O& options) { return detail::call<Tensor>(detail::op<"cumulative_trapezoid">, {y, options.x, options.dx, options.dim}); }
 // The derivative of x along each of dim, or along all: by central differences of second order, and
@@ -230,6 +236,8 @@ struct GradientOptions {
 inline std::vector<Tensor> gradient(const Tensor& x, const GradientOptions& options = {}) { return detail::call<std::vector<Tensor>>(detail::op<"gradient">, {x, options.spacing, options.dim, options.edge_order}); }
 template <detail::Placed<Floats> P>
 std::vector<Tensor> gradient(const Tensor& x, const P& spacing, Ints dim = {}, Int edge_order = 1) { return detail::call<std::vector<Tensor>>(detail::op<"gradient">, {x, Floats(spacing), dim, edge_order}); }
+template <detail::Placed<KeptFloats> P1, detail::PlacedOr<KeptInts, GradientOptions> P2 = GradientOptions, detail::PlacedOr<Int, GradientOptions> P3 = GradientOptions>
+std::vector<Tensor> gradient(const Tensor& x, const P1& spacing, const P2& dim, const P3& edge_order = detail::unset<P3>()) { return gradient(x, detail::behind<GradientOptions, 4, 1>("gradient", spacing, dim, edge_order)); }
 // gradient(x) where the elements along each dimension lie at the places that one of coordinates
 // has, [n].
 inline std::vector<Tensor> gradient_at(const Tensor& x, const Tensors& coordinates, Ints dim = {}, Int edge_order = 1) { return detail::call<std::vector<Tensor>>(detail::op<"gradient_at">, {x, coordinates, dim, edge_order}); }
@@ -322,6 +330,8 @@ using StdMeanOptions = VarOptions;
 inline results::StdMean std_mean(const Tensor& x, const StdMeanOptions& options = {}) { return detail::call<results::StdMean>(detail::op<"std_mean">, {x, options.dim, options.correction, options.keepdim}); }
 template <detail::Placed<Ints> P>
 results::StdMean std_mean(const Tensor& x, const P& dim, Float correction = 1.0, Bool keepdim = false) { return detail::call<results::StdMean>(detail::op<"std_mean">, {x, Ints(dim), correction, keepdim}); }
+template <detail::Placed<KeptInts> P1, detail::PlacedOr<Float, StdMeanOptions> P2 = StdMeanOptions, detail::PlacedOr<Bool, StdMeanOptions> P3 = StdMeanOptions>
+results::StdMean std_mean(const Tensor& x, const P1& dim, const P2& correction, const P3& keepdim = detail::unset<P3>()) { return std_mean(x, detail::behind<StdMeanOptions, 4, 1>("std_mean", dim, correction, keepdim)); }
 // x, whose parts along dim are scaled down to a norm of order p of maxnorm where theirs is larger.
 inline Tensor renorm(const Tensor& x, Float p, Int dim, Float maxnorm) { return detail::call<Tensor>(detail::op<"renorm">, {x, p, dim, maxnorm}); }
 // How often each of 0, 1, .. is in x [n], or the sums of its weights [n]: as many as the largest
@@ -361,6 +371,8 @@ struct HistogramOptions {
 inline results::HistBinEdges histogram(const Tensor& x, const HistogramOptions& options = {}) { return detail::call<results::HistBinEdges>(detail::op<"histogram">, {x, options.bins, options.range, options.weight, options.density}); }
 template <detail::Placed<Int> P>
 results::HistBinEdges histogram(const Tensor& x, const P& bins, Floats range = {}, const Tensor& weight = {}, Bool density = false) { return detail::call<results::HistBinEdges>(detail::op<"histogram">, {x, Int(bins), range, weight, density}); }
+template <detail::Placed<Int> P1, detail::PlacedOr<KeptFloats, HistogramOptions> P2 = HistogramOptions, detail::PlacedOr<Tensor, HistogramOptions> P3 = HistogramOptions, detail::PlacedOr<Bool, HistogramOptions> P4 = HistogramOptions>
+results::HistBinEdges histogram(const Tensor& x, const P1& bins, const P2& range, const P3& weight = detail::unset<P3>(), const P4& density = detail::unset<P4>()) { return histogram(x, detail::behind<HistogramOptions, 5, 1>("histogram", bins, range, weight, density)); }
 // Where each of values belongs in sorted_sequence [n], or [.., n] for values [.., m], as int64 or
 // int32: before those equal to it, or behind (right, or side 'right'). sorter: the order of a
 // sorted_sequence that is not sorted.
@@ -374,6 +386,8 @@ struct SearchsortedOptions {
 inline Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, const SearchsortedOptions& options = {}) { return detail::call<Tensor>(detail::op<"searchsorted">, {sorted_sequence, values, options.out_int32, options.right, options.side, options.sorter}); }
 template <detail::Placed<Bool> P>
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, const P& out_int32, Bool right = false, std::optional<std::string> side = {}, const Tensor& sorter = {}) { return detail::call<Tensor>(detail::op<"searchsorted">, {sorted_sequence, values, Bool(out_int32), right, side, sorter}); }
+template <detail::Placed<Bool> P1, detail::PlacedOr<Bool, SearchsortedOptions> P2 = SearchsortedOptions, detail::PlacedOr<std::optional<std::string>, SearchsortedOptions> P3 = SearchsortedOptions, detail::PlacedOr<Tensor, SearchsortedOptions> P4 = SearchsortedOptions>
+Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, const P1& out_int32, const P2& right, const P3& side = detail::unset<P3>(), const P4& sorter = detail::unset<P4>()) { return searchsorted(sorted_sequence, values, detail::behind<SearchsortedOptions, 5, 1>("searchsorted", out_int32, right, side, sorter)); }
 // Whether each of elements is among test_elements, as bool; or is not (invert). NaN is nowhere.
 // assume_unique changes nothing.
 inline Tensor isin(const Tensor& elements, const Tensor& test_elements, Bool assume_unique = false, Bool invert = false) { return detail::call<Tensor>(detail::op<"isin">, {elements, test_elements, assume_unique, invert}); }

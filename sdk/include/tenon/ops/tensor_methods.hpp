@@ -640,7 +640,7 @@ requires(sizeof...(N) > 1) Tensor tile(N... dims) const;
   template <std::same_as<LogNormalOptions> O = LogNormalOptions>
   Tensor log_normal_(const O& options) const;
 
- private:
+ protected:
   const Tensor& self() const;
 };
 

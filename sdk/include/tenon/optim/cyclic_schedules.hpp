@@ -22,16 +22,29 @@ namespace detail {
 struct MomentumRange {
   bool cycles;
   double base, most;
-  MomentumRange(const char* schedule, bool is_cycled, double base_momentum, double max_momentum)
+  MomentumRange(const char* schedule, bool is_cycled, const Floats& base_momentum,
+                const Floats& max_momentum)
       : cycles(is_cycled),
-        base(schedule_number(schedule, "base_momentum", base_momentum)),
-        most(schedule_number(schedule, "max_momentum", max_momentum)) {}
+        base(one_of(schedule, "base_momentum", base_momentum)),
+        most(one_of(schedule, "max_momentum", max_momentum)) {}
+  static double one_of(const char* schedule, const char* argument, const Floats& list) {
+    if (list.size() == 1) return schedule_number(schedule, argument, list[0]);
+    fail(joined({schedule, ": ", argument, " has ", std::to_string(list.size()),
+                 " values, and one for each group wants the optimizer; expected one value, or ",
+                 schedule, "(optimizer, ..)"}));
+  }
 };
 
 }  // namespace detail
 
 namespace optim {
 namespace schedules {
+
+// A momentum of all groups, or a list of one for each, where the optimizer is given.
+struct Momentums : KeptFloats {
+  using KeptFloats::KeptFloats;
+  operator double() const { return (*this)[0]; }
+};
 
 // Up and down between base_lr and max_lr (Smith, arXiv:1506.01186), whatever the optimizer's rate is.
 // mode: "triangular"; "triangular2", half as high each time; "exp_range", whose height shrinks by
@@ -43,8 +56,8 @@ struct CyclicLROptions {
   std::string mode = "triangular";
   Float gamma = 1.0;
   bool cycle_momentum = true;
-  Float base_momentum = 0.8;
-  Float max_momentum = 0.9;
+  Momentums base_momentum = 0.8;
+  Momentums max_momentum = 0.9;
 };
 inline Schedule CyclicLR(Float base_lr, Float max_lr, const CyclicLROptions& options = {}) {
   struct Rates {
@@ -99,8 +112,8 @@ struct OneCycleLROptions {
   Float pct_start = 0.3;
   std::string anneal_strategy = "cos";  // or "linear"
   bool cycle_momentum = true;
-  Float base_momentum = 0.85;
-  Float max_momentum = 0.95;
+  Momentums base_momentum = 0.85;
+  Momentums max_momentum = 0.95;
   Float div_factor = 25.0;
   Float final_div_factor = 1e4;
   bool three_phase = false;

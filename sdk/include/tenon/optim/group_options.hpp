@@ -315,7 +315,7 @@ class GroupOptions {
   }
   template <typename T>
   void set(uint32_t group, const Option& option, const T& value) const {
-    if constexpr (std::is_same_v<T, None>) {
+    if constexpr (std::is_same_v<T, NoneType>) {
       if (!option.may_be_none) return;
     }
     const tn_value v = to_value(value);

@@ -171,7 +171,14 @@ class ConstantLR : public Kind {
   explicit ConstantLR(const O& optimizer,
                       const ConstantLROptions& options = {}) requires IsScheduler<Kind>
       : Kind(schedules::ConstantLR(optimizer, options)) {}
+  explicit ConstantLR(Float factor, const ConstantLROptions& options) requires IsSchedule<Kind>
+      : Kind(schedules::ConstantLR(factor, options)) {}
+  explicit ConstantLR(const Optimizer& optimizer, Float factor,
+                      const ConstantLROptions& options) requires IsScheduler<Kind>
+      : Kind(optimizer, schedules::ConstantLR(factor, options)) {}
 };
+ConstantLR(Float, const ConstantLROptions&)->ConstantLR<Schedule>;
+ConstantLR(const Optimizer&, Float, const ConstantLROptions&)->ConstantLR<Scheduler>;
 ConstantLR(Float, Int = 5)->ConstantLR<Schedule>;
 ConstantLR(const ConstantLROptions& = {})->ConstantLR<Schedule>;
 ConstantLR(const Optimizer&, Float, Int = 5)->ConstantLR<Scheduler>;
@@ -196,7 +203,22 @@ class LinearLR : public Kind {
   explicit LinearLR(const O& optimizer,
                     const LinearLROptions& options = {}) requires IsScheduler<Kind>
       : Kind(schedules::LinearLR(optimizer, options)) {}
+  explicit LinearLR(Float start_factor, Float end_factor,
+                    const LinearLROptions& options) requires IsSchedule<Kind>
+      : Kind(schedules::LinearLR(start_factor, end_factor, options)) {}
+  explicit LinearLR(const Optimizer& optimizer, Float start_factor, Float end_factor,
+                    const LinearLROptions& options) requires IsScheduler<Kind>
+      : Kind(optimizer, schedules::LinearLR(start_factor, end_factor, options)) {}
+  explicit LinearLR(Float start_factor, const LinearLROptions& options) requires IsSchedule<Kind>
+      : Kind(schedules::LinearLR(start_factor, options)) {}
+  explicit LinearLR(const Optimizer& optimizer, Float start_factor,
+                    const LinearLROptions& options) requires IsScheduler<Kind>
+      : Kind(optimizer, schedules::LinearLR(start_factor, options)) {}
 };
+LinearLR(Float, const LinearLROptions&)->LinearLR<Schedule>;
+LinearLR(const Optimizer&, Float, const LinearLROptions&)->LinearLR<Scheduler>;
+LinearLR(Float, Float, const LinearLROptions&)->LinearLR<Schedule>;
+LinearLR(const Optimizer&, Float, Float, const LinearLROptions&)->LinearLR<Scheduler>;
 LinearLR(Float, Float = 1.0, Int = 5)->LinearLR<Schedule>;
 LinearLR(const LinearLROptions& = {})->LinearLR<Schedule>;
 LinearLR(const Optimizer&, Float, Float = 1.0, Int = 5)->LinearLR<Scheduler>;
@@ -220,7 +242,15 @@ class PolynomialLR : public Kind {
   explicit PolynomialLR(const O& optimizer,
                         const PolynomialLROptions& options = {}) requires IsScheduler<Kind>
       : Kind(schedules::PolynomialLR(optimizer, options)) {}
+  explicit PolynomialLR(Int total_iters,
+                        const PolynomialLROptions& options) requires IsSchedule<Kind>
+      : Kind(schedules::PolynomialLR(total_iters, options)) {}
+  explicit PolynomialLR(const Optimizer& optimizer, Int total_iters,
+                        const PolynomialLROptions& options) requires IsScheduler<Kind>
+      : Kind(optimizer, schedules::PolynomialLR(total_iters, options)) {}
 };
+PolynomialLR(Int, const PolynomialLROptions&)->PolynomialLR<Schedule>;
+PolynomialLR(const Optimizer&, Int, const PolynomialLROptions&)->PolynomialLR<Scheduler>;
 PolynomialLR(Int, Float = 1.0)->PolynomialLR<Schedule>;
 PolynomialLR(const PolynomialLROptions& = {})->PolynomialLR<Schedule>;
 PolynomialLR(const Optimizer&, Int, Float = 1.0)->PolynomialLR<Scheduler>;
@@ -244,7 +274,14 @@ class CosineAnnealingLR : public Kind {
   explicit CosineAnnealingLR(const Optimizer& optimizer, Int t_max,
                              const CosineAnnealingLROptions& options) requires IsScheduler<Kind>
       : Kind(schedules::CosineAnnealingLR(optimizer, t_max, options)) {}
+  explicit CosineAnnealingLR(const CosineAnnealingLROptions& options) requires IsSchedule<Kind>
+      : Kind(schedules::CosineAnnealingLR(options)) {}
+  explicit CosineAnnealingLR(const Optimizer& optimizer,
+                             const CosineAnnealingLROptions& options) requires IsScheduler<Kind>
+      : Kind(optimizer, schedules::CosineAnnealingLR(options)) {}
 };
+CosineAnnealingLR(const CosineAnnealingLROptions&)->CosineAnnealingLR<Schedule>;
+CosineAnnealingLR(const Optimizer&, const CosineAnnealingLROptions&)->CosineAnnealingLR<Scheduler>;
 CosineAnnealingLR(Int, Float = 0.0)->CosineAnnealingLR<Schedule>;
 CosineAnnealingLR(Int, const CosineAnnealingLROptions&)->CosineAnnealingLR<Schedule>;
 CosineAnnealingLR(const Optimizer&, Int, Float = 0.0)->CosineAnnealingLR<Scheduler>;
@@ -269,7 +306,18 @@ class CosineAnnealingWarmRestarts : public Kind {
   explicit CosineAnnealingWarmRestarts(const Optimizer& optimizer, Int t_0,
                                        const WarmRestartsOptions& options) requires
       IsScheduler<Kind> : Kind(schedules::CosineAnnealingWarmRestarts(optimizer, t_0, options)) {}
+  explicit CosineAnnealingWarmRestarts(Int t_0, Int t_mult,
+                                       const WarmRestartsOptions& options) requires IsSchedule<Kind>
+      : Kind(schedules::CosineAnnealingWarmRestarts(t_0, t_mult, options)) {}
+  explicit CosineAnnealingWarmRestarts(const Optimizer& optimizer, Int t_0, Int t_mult,
+                                       const WarmRestartsOptions& options) requires
+      IsScheduler<Kind>
+      : Kind(optimizer, schedules::CosineAnnealingWarmRestarts(t_0, t_mult, options)) {}
 };
+CosineAnnealingWarmRestarts(Int, Int, const WarmRestartsOptions&)
+    ->CosineAnnealingWarmRestarts<Schedule>;
+CosineAnnealingWarmRestarts(const Optimizer&, Int, Int, const WarmRestartsOptions&)
+    ->CosineAnnealingWarmRestarts<Scheduler>;
 CosineAnnealingWarmRestarts(Int, Int = 1, Float = 0.0)->CosineAnnealingWarmRestarts<Schedule>;
 CosineAnnealingWarmRestarts(Int, const WarmRestartsOptions&)->CosineAnnealingWarmRestarts<Schedule>;
 CosineAnnealingWarmRestarts(const Optimizer&, Int, Int = 1, Float = 0.0)

@@ -48,6 +48,12 @@ class ParamGroup {
     const tn_value v = detail::to_value(value);
     check(detail::api.object->set_group_option(optimizer_.get(), index_, name.c_str(), &v));
   }
+  // See Optimizer::group_number.
+  Tensor number(TextRef name) const {
+    tn_tensor* holder = nullptr;
+    check(detail::api.object->group_number(optimizer_.get(), index_, name.c_str(), &holder));
+    return Tensor::borrow(holder);
+  }
   double lr() const { return option<double>("lr"); }
   void set_lr(double lr) const {
     detail::expect_rate(optimizer_, lr);
@@ -183,44 +189,31 @@ class Optimizer : public Object {
   // of each group its parameters, rate and other options ("param_groups.0.params",
   // "param_groups.0.lr", optim/group_options.hpp).
   NamedTensors state_dict() const {
-    NamedTensors list = Object::state_dict();
-    for (auto& entry : detail::GroupOptions(*this).get()) list.push_back(std::move(entry));
+    detail::call_state_pre_hooks(*this, "");
+    NamedTensors list = whole_state();
+    detail::call_state_hooks(*this, "", list);
     return list;
   }
   // Copies states in and sets the options of all groups; where an Error is thrown options are as
   // before. strict: names must match one to one, but a parameter of which the dict has no state, as
   // before a first step, has none afterwards. Without it states alone are loaded where the dict has
-  // no groups, and what only one side has is left.
+  // no groups, and what only one side has is left. Hooks of states are the Object's; they see the
+  // whole state with its groups.
   IncompatibleKeys load_state_dict(const NamedTensors& state, bool strict = true) const {
-    const detail::GroupOptions options(*this);
-    NamedTensors states, groups;
-    for (const auto& entry : state)
-      (detail::GroupOptions::is_name(entry.first) ? groups : states).push_back(entry);
-    if (groups.empty() && !strict) return Object::load_state_dict(states, strict);
-    options.expect_fit(groups, strict);
-    expect_counts(states);
-    const NamedTensors before = options.get();
-    const NamedTensors without = strict ? states_without(states) : NamedTensors();
-    states.insert(states.end(), without.begin(), without.end());
-    try {
-      options.set(groups, strict);
-      Object::load_state_dict(states, strict);
-      for (const auto& [name, tensor] : without) {
-        const size_t point = name.rfind('.');
-        get_submodule(name.substr(0, point))
-            .set(name.c_str() + point + 1, Tensor(), TN_ENTRY_STATE);
-      }
-    } catch (...) {
-      options.set(before, /*strict=*/true);
-      throw;
-    }
-    if (strict) return {};
-    IncompatibleKeys keys;
-    const NamedTensors own = state_dict();
-    for (const auto& [name, tensor] : own)
-      if (!state.contains(name)) keys.missing_keys.push_back(name);
-    for (const auto& [name, tensor] : state)
-      if (!own.contains(name)) keys.unexpected_keys.push_back(name);
+    if (!detail::has_hooks(*this, TN_HOOK_LOAD_PRE) && !detail::has_hooks(*this, TN_HOOK_LOAD))
+      return load_whole(state, strict);
+    detail::HookedLoad load{state, strict, {}, {}};
+    detail::call_load_pre_hooks(*this, "", load);
+    if (!load.errors.empty()) detail::refuse_load(load.errors);
+    if (strict) detail::expect_no_keys(*this, load.keys, false);
+    const IncompatibleKeys found = load_whole(load.state, strict);
+    IncompatibleKeys& keys = load.keys;
+    keys.missing_keys.insert(keys.missing_keys.end(), found.missing_keys.begin(),
+                             found.missing_keys.end());
+    keys.unexpected_keys.insert(keys.unexpected_keys.end(), found.unexpected_keys.begin(),
+                                found.unexpected_keys.end());
+    detail::call_load_hooks(*this, "", keys);
+    if (strict) detail::expect_no_keys(*this, keys, true);
     return keys;
   }
 
@@ -266,11 +259,11 @@ class Optimizer : public Object {
   // is before it. A compiled function that makes such a step runs eagerly.
   template <typename F>
   ForwardHook register_step_pre_hook(F f) const {
-    return add_step_hook(detail::api.object->add_forward_pre_hook, std::move(f));
+    return add_step_hook(TN_HOOK_FORWARD_PRE, std::move(f));
   }
   template <typename F>
   ForwardHook register_step_post_hook(F f) const {
-    return add_step_hook(detail::api.object->add_forward_hook, std::move(f));
+    return add_step_hook(TN_HOOK_FORWARD, std::move(f));
   }
 
   // An option of all groups, and of one. Values as the factory's schema has them.
@@ -290,6 +283,12 @@ class Optimizer : public Object {
     tn_value value;
     check(detail::api.object->group_option(get(), group, name.c_str(), &value));
     return detail::Unpack<T>::borrow(value);
+  }
+  // For who writes an optimizer: the tensor on cpu that holds an option which the factory's schema
+  // calls dynamic, as what an op calls dynamic takes it. A compiled step reads it at each replay; a
+  // number that is read by group_option or lr() has it recorded anew where it changes.
+  Tensor group_number(uint32_t group, TextRef name) const {
+    return ParamGroup(*this, group).number(name);
   }
   // The learning rate of the first group; of all groups.
   double lr() const { return group_option<double>(0, "lr"); }
@@ -337,8 +336,48 @@ class Optimizer : public Object {
   }
 
  private:
+  NamedTensors whole_state() const {
+    NamedTensors list = state_entries(false);
+    for (auto& entry : detail::GroupOptions(*this).get()) list.push_back(std::move(entry));
+    return list;
+  }
+  IncompatibleKeys load_whole(const NamedTensors& state, bool strict) const {
+    const detail::GroupOptions options(*this);
+    NamedTensors states, groups;
+    for (const auto& entry : state)
+      (detail::GroupOptions::is_name(entry.first) ? groups : states).push_back(entry);
+    if (groups.empty() && !strict) {
+      load_entries(states, strict);
+      return incompatible_keys(states);
+    }
+    options.expect_fit(groups, strict);
+    expect_counts(states);
+    const NamedTensors before = options.get();
+    const NamedTensors without = strict ? states_without(states) : NamedTensors();
+    states.insert(states.end(), without.begin(), without.end());
+    try {
+      options.set(groups, strict);
+      Object::load_entries(states, strict);
+      for (const auto& [name, tensor] : without) {
+        const size_t point = name.rfind('.');
+        get_submodule(name.substr(0, point))
+            .set(name.c_str() + point + 1, Tensor(), TN_ENTRY_STATE);
+      }
+    } catch (...) {
+      options.set(before, /*strict=*/true);
+      throw;
+    }
+    if (strict) return {};
+    IncompatibleKeys keys;
+    const NamedTensors own = whole_state();
+    for (const auto& [name, tensor] : own)
+      if (!state.contains(name)) keys.missing_keys.push_back(name);
+    for (const auto& [name, tensor] : state)
+      if (!own.contains(name)) keys.unexpected_keys.push_back(name);
+    return keys;
+  }
   template <typename F>
-  ForwardHook add_step_hook(detail::AddHook add, F f) const {
+  ForwardHook add_step_hook(tn_hook_kind kind, F f) const {
     const auto call = [](void* self, tn_object* object, const tn_value*, uint32_t, tn_value*,
                          uint32_t) -> tn_status* {
       return to_status([&] {
@@ -353,7 +392,7 @@ class Optimizer : public Object {
         }
       });
     };
-    return detail::add_hook(add, checked(), call, std::move(f));
+    return detail::add_hook(checked(), kind, call, std::move(f));
   }
   // An Error where "state.3.step", of which rates and corrections are made, is no count.
   static void expect_counts(const NamedTensors& states) {
@@ -372,7 +411,7 @@ class Optimizer : public Object {
   // The own entries "state.3.exp_avg" of the parameters of which `given` has none.
   NamedTensors states_without(const NamedTensors& given) const {
     NamedTensors missing;
-    for (const auto& entry : Object::state_dict()) {
+    for (const auto& entry : state_entries(false)) {
       const std::string parameter = entry.first.substr(0, entry.first.rfind('.') + 1);
       bool found = !parameter.starts_with("state.");
       for (const auto& other : given) found = found || other.first.starts_with(parameter);

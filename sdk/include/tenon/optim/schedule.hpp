@@ -20,6 +20,7 @@
 
 #include "tenon/base.hpp"
 #include "tenon/lists.hpp"
+#include "tenon/placed_options.hpp"
 
 namespace tenon {
 inline namespace TENON_HIDDEN v0 {
@@ -225,6 +226,10 @@ inline Schedule ConstantLR(const ConstantLROptions& options = {}) {
 inline Schedule ConstantLR(Float factor, Int total_iters = 5) {
   return ConstantLR({.factor = factor, .total_iters = total_iters});
 }
+inline Schedule ConstantLR(Float factor, ConstantLROptions options) {
+  detail::put_option("ConstantLR", 1, ConstantLROptions().factor, factor, options.factor);
+  return ConstantLR(options);
+}
 
 // lr * start_factor at step 0, in a straight line to lr * end_factor at step total_iters. The
 // factors are from 0 to 1, and start_factor is not 0.
@@ -252,6 +257,16 @@ inline Schedule LinearLR(Float start_factor, Float end_factor = 1.0, Int total_i
   return LinearLR(
       {.start_factor = start_factor, .end_factor = end_factor, .total_iters = total_iters});
 }
+inline Schedule LinearLR(Float start_factor, LinearLROptions options) {
+  const Float fallback = LinearLROptions().start_factor;
+  detail::put_option("LinearLR", 1, fallback, start_factor, options.start_factor);
+  return LinearLR(options);
+}
+inline Schedule LinearLR(Float start_factor, Float end_factor, LinearLROptions options) {
+  const Float fallback = LinearLROptions().end_factor;
+  detail::put_option("LinearLR", 2, fallback, end_factor, options.end_factor);
+  return LinearLR(start_factor, options);
+}
 
 // lr * (1 - step / total_iters)^power, and 0 from total_iters on.
 struct PolynomialLROptions {
@@ -272,6 +287,11 @@ inline Schedule PolynomialLR(const PolynomialLROptions& options = {}) {
 inline Schedule PolynomialLR(Int total_iters, Float power = 1.0) {
   return PolynomialLR({.total_iters = total_iters, .power = power});
 }
+inline Schedule PolynomialLR(Int total_iters, PolynomialLROptions options) {
+  const Int fallback = PolynomialLROptions().total_iters;
+  detail::put_option("PolynomialLR", 1, fallback, total_iters, options.total_iters);
+  return PolynomialLR(options);
+}
 
 // eta_min + (lr - eta_min) * (1 + cos(pi * step / t_max)) / 2: half a cosine (Loshchilov and
 // Hutter, arXiv:1608.03983), which rises again behind t_max.
@@ -286,10 +306,16 @@ inline Schedule CosineAnnealingLR(Int t_max, Float eta_min = 0.0) {
 
 struct CosineAnnealingLROptions {
   [[no_unique_address]] detail::ByName by_name = detail::ByName();
+  std::optional<Int> t_max = {};  // PyTorch's T_max; given by its place or here
   Float eta_min = 0.0;
 };
-inline Schedule CosineAnnealingLR(Int t_max, const CosineAnnealingLROptions& options) {
-  return CosineAnnealingLR(t_max, options.eta_min);
+inline Schedule CosineAnnealingLR(const CosineAnnealingLROptions& options) {
+  if (!options.t_max) fail("CosineAnnealingLR: expected t_max, the number of steps");
+  return CosineAnnealingLR(*options.t_max, options.eta_min);
+}
+inline Schedule CosineAnnealingLR(Int t_max, CosineAnnealingLROptions options) {
+  detail::put_option("CosineAnnealingLR", 1, {}, t_max, options.t_max);
+  return CosineAnnealingLR(options);
 }
 
 // Half a cosine from lr to eta_min in t_0 steps, then from lr again in t_mult times as many, and so on
@@ -321,6 +347,11 @@ struct WarmRestartsOptions {
 };
 inline Schedule CosineAnnealingWarmRestarts(Int t_0, const WarmRestartsOptions& options) {
   return CosineAnnealingWarmRestarts(t_0, options.t_mult, options.eta_min);
+}
+inline Schedule CosineAnnealingWarmRestarts(Int t_0, Int t_mult, WarmRestartsOptions options) {
+  const Int fallback = WarmRestartsOptions().t_mult;
+  detail::put_option("CosineAnnealingWarmRestarts", 2, fallback, t_mult, options.t_mult);
+  return CosineAnnealingWarmRestarts(t_0, options);
 }
 
 // lr * (step + 1) / steps in the first `steps` steps, then `schedule` from its step 0 (as Goyal et

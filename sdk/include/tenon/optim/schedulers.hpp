@@ -35,6 +35,25 @@ inline void expect_of_groups(const char* schedule, const char* argument, const F
                              const optim::Optimizer& optimizer) {
   if (list.size() != 1) expect_of_groups(schedule, argument, list.size(), optimizer);
 }
+// The options of a cyclic schedule with the momentums of each group.
+template <typename Options>
+struct GroupMomentums {
+  const Options& options;
+  GroupMomentums(const char* schedule, const Options& given, const optim::Optimizer& optimizer)
+      : options(given) {
+    expect_of_groups(schedule, "base_momentum", options.base_momentum, optimizer);
+    expect_of_groups(schedule, "max_momentum", options.max_momentum, optimizer);
+  }
+  bool are_one() const {
+    return options.base_momentum.size() == 1 && options.max_momentum.size() == 1;
+  }
+  Options of(uint32_t group) const {
+    Options own = options;
+    own.base_momentum = of_group(options.base_momentum, group);
+    own.max_momentum = of_group(options.max_momentum, group);
+    return own;
+  }
+};
 // The scheduler of the schedules that make(group) gives.
 template <typename Make>
 optim::Scheduler scheduler_of_groups(const optim::Optimizer& optimizer, bool same, Make make) {
@@ -153,28 +172,35 @@ inline Scheduler CosineAnnealingWarmRestarts(const Optimizer& optimizer, Int t_0
                                              const WarmRestartsOptions& options) {
   return {optimizer, CosineAnnealingWarmRestarts(t_0, options)};
 }
-// Of rates for each group, or one for all.
+// Of rates and momentums for each group, or one for all.
 inline Scheduler CyclicLR(const Optimizer& optimizer, const Floats& base_lr, const Floats& max_lr,
                           const CyclicLROptions& options = {}) {
   detail::expect_of_groups("CyclicLR", "base_lr", base_lr, optimizer);
   detail::expect_of_groups("CyclicLR", "max_lr", max_lr, optimizer);
+  const detail::GroupMomentums momentums("CyclicLR", options, optimizer);
   return detail::scheduler_of_groups(
-      optimizer, base_lr.size() == 1 && max_lr.size() == 1, [&](uint32_t group) {
-        return CyclicLR(detail::of_group(base_lr, group), detail::of_group(max_lr, group), options);
+      optimizer, base_lr.size() == 1 && max_lr.size() == 1 && momentums.are_one(),
+      [&](uint32_t group) {
+        return CyclicLR(detail::of_group(base_lr, group), detail::of_group(max_lr, group),
+                        momentums.of(group));
       });
 }
 inline Scheduler OneCycleLR(const Optimizer& optimizer, const Floats& max_lr, Int total_steps,
                             const OneCycleLROptions& options = {}) {
   detail::expect_of_groups("OneCycleLR", "max_lr", max_lr, optimizer);
-  return detail::scheduler_of_groups(optimizer, max_lr.size() == 1, [&](uint32_t group) {
-    return OneCycleLR(detail::of_group(max_lr, group), total_steps, options);
+  const detail::GroupMomentums momentums("OneCycleLR", options, optimizer);
+  const bool same = max_lr.size() == 1 && momentums.are_one();
+  return detail::scheduler_of_groups(optimizer, same, [&](uint32_t group) {
+    return OneCycleLR(detail::of_group(max_lr, group), total_steps, momentums.of(group));
   });
 }
 inline Scheduler OneCycleLR(const Optimizer& optimizer, const Floats& max_lr,
                             const OneCycleLROptions& options) {
   detail::expect_of_groups("OneCycleLR", "max_lr", max_lr, optimizer);
-  return detail::scheduler_of_groups(optimizer, max_lr.size() == 1, [&](uint32_t group) {
-    return OneCycleLR(detail::of_group(max_lr, group), options);
+  const detail::GroupMomentums momentums("OneCycleLR", options, optimizer);
+  const bool same = max_lr.size() == 1 && momentums.are_one();
+  return detail::scheduler_of_groups(optimizer, same, [&](uint32_t group) {
+    return OneCycleLR(detail::of_group(max_lr, group), momentums.of(group));
   });
 }
 // Of schedules without an optimizer.
