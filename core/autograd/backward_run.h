@@ -28,7 +28,8 @@ struct BackwardRun {
     Tensor* grad = nullptr;  // of output 0, owned
     std::unique_ptr<Rare> rare_;
     uint32_t waits = 0;  // edges into the node that have not delivered
-    bool needed = true;
+    bool needed = true;  // its gradients lead to a target, or are one
+    bool runs = true;    // they lead to one: a node that is a target alone keeps what it saved
     enum : uint8_t { kNew, kOpen, kDone } mark = kNew;  // of mark_needed
 
     Rare& rare() {

@@ -153,8 +153,12 @@ Status record_custom(const char* name, tn_backward_fn fn, void* self, void (*des
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] != nullptr) args[i] = {TN_KIND_TENSOR, 0, {inputs[i]}};
   }
-  note_forward(node.get(), args, outputs.empty() ? call_device(args) : outputs[0]->device);
-  const Status status = guarded([&] { return give_histories(node.get(), inputs, outputs); });
+  const Status status = guarded([&]() -> Status {
+    note_place(node.get(), args, outputs.empty() ? call_device(args) : outputs[0]->device);
+    TN_TRY(give_histories(node.get(), inputs, outputs));
+    note_saved(node.get());
+    return nullptr;
+  });
   if (status != nullptr) {
     node->abandon();
   } else {

@@ -370,10 +370,12 @@ Status record_elementwise(const Op& op, std::span<const tn_value> args,
   for (uint32_t r = 0; r < map.n_outputs; ++r) results[r] = {TN_KIND_TENSOR, 0, {outputs[r]}};
   node->save_outputs(results);
   const tn_device device = outputs[0]->device;
-  if (device.type != TN_DEVICE_CPU || (thread_state.modes & kModesOfNodes) != 0) [[unlikely]] {
-    note_forward(node.get(), args, device);
-  }
+  const bool is_noted = device.type != TN_DEVICE_CPU || (thread_state.modes & kModesOfNodes) != 0;
+  if (is_noted) [[unlikely]]
+    note_place(node.get(), args, device);
   if (map.n_outputs == 1 && !map.any_inplace && is_float(outputs[0]->dtype)) [[likely]] {
+    if (is_noted) [[unlikely]]
+      note_saved(node.get());
     give_history(outputs[0], node.take());
     return nullptr;
   }
@@ -385,6 +387,7 @@ Status record_elementwise(const Op& op, std::span<const tn_value> args,
       set_history(outputs[r], node.get(), r);
     }
   }
+  if (is_noted) note_saved(node.get());
   return nullptr;
 }
 

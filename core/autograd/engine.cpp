@@ -162,7 +162,7 @@ void BackwardRun::discover(Visit* root) {
 // With chosen inputs only nodes on a path to one of them run. Walks each node after those that its
 // edges lead to.
 void BackwardRun::mark_needed() {
-  visits.for_each([](Visit& s) { s.needed = false; });
+  visits.for_each([](Visit& s) { s.needed = s.runs = false; });
   for (const Target& t : targets) t.visit->needed = true;
   std::vector<Visit*> stack;
   visits.for_each([&](Visit& start) {
@@ -183,8 +183,9 @@ void BackwardRun::mark_needed() {
       at.mark = Visit::kDone;
       for (uint32_t i = 0; i < at.node->n_edges(); ++i) {
         if (at.node->edge(i).node == nullptr) continue;
-        at.needed |= find(at.node->edge(i).node)->needed;
+        at.runs |= find(at.node->edge(i).node)->needed;
       }
+      at.needed |= at.runs;
     }
   });
 }
@@ -350,7 +351,7 @@ Status BackwardRun::run_node(Visit& visit) {
   visit.grad = nullptr;
   if (n_outputs > 1 && visit.rare_ != nullptr) visit.rare_->more.clear();
   Status status = nullptr;
-  if (any && visit.needed) {
+  if (any && visit.runs) {
     if (node->released) [[unlikely]] {
       status = used_already(node);
     } else {

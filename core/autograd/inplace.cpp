@@ -254,8 +254,10 @@ Status copy_recorded(Tensor* dst, Tensor* src) {
     TN_TRY(copy_into(dst, src));
   }
   const tn_value args[2] = {{TN_KIND_TENSOR, 0, {dst}}, {TN_KIND_TENSOR, 0, {src}}};
-  note_forward(node, args, dst->device);
-  return rebase_history(dst, node, 0, 0);
+  note_place(node, args, dst->device);
+  TN_TRY(rebase_history(dst, node, 0, 0));
+  note_saved(node);
+  return nullptr;
 }
 
 }  // namespace tenon

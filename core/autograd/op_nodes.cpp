@@ -222,7 +222,7 @@ class OpNode : public Node {
         outputs_[i].save_output(output, static_cast<uint32_t>(i));
       }
     }
-    note_forward(this, args, call_device(args));
+    note_place(this, args, call_device(args));
     for (size_t i = 0; i < results.size(); ++i) {
       Tensor* t = as_tensor(results[i].as.tensor);
       if (!is_float(t->dtype)) continue;
@@ -233,6 +233,7 @@ class OpNode : public Node {
         set_history(t, this, static_cast<uint32_t>(i));
       }
     }
+    note_saved(this);
     return nullptr;
   }
 

@@ -487,9 +487,13 @@ Status record_primitive(const Op& op, Values args, std::span<tn_value> results) 
   if (!is_float(output->dtype)) return nullptr;
   node->save_output(as_tensor(results[results.size() - 1].as.tensor),
                     static_cast<uint32_t>(results.size() - 1));
-  note_forward(node.get(), args, call_device(args));
-  if (in_place) return rebase_history(output, node.get(), 0, 0);
-  set_history(output, node.get(), 0);
+  note_place(node.get(), args, call_device(args));
+  if (in_place) {
+    TN_TRY(rebase_history(output, node.get(), 0, 0));
+  } else {
+    set_history(output, node.get(), 0);
+  }
+  note_saved(node.get());
   return nullptr;
 }
 

@@ -44,13 +44,21 @@ void set_history(Tensor* output, Node* node, uint32_t number) {
 }
 
 void note_forward(Node* node, std::span<const tn_value> args, tn_device device) {
+  note_place(node, args, device);
+  note_saved(node);
+}
+
+void note_saved(Node* node) {
+  if ((thread_state.modes & kModeSavedHooks) != 0) [[unlikely]]
+    pack_saved(node);
+}
+
+void note_place(Node* node, std::span<const tn_value> args, tn_device device) {
   if (device.type != TN_DEVICE_CPU && device.type != TN_DEVICE_META) {
     Stream* stream = nullptr;
     StatusHolder ignored(current_stream(device, &stream));
     node->stream = stream;
   }
-  if ((thread_state.modes & kModesOfNodes) == 0) return;
-  if ((thread_state.modes & kModeSavedHooks) != 0) pack_saved(node);
   if ((thread_state.modes & kModeAnomaly) == 0) return;
   std::string text = node->name() + "(";
   TensorList tensors;

@@ -55,6 +55,11 @@ inline void give_history(Tensor* output, Node* node) {
 // Anomaly mode: the node remembers the call; on devices it remembers the stream. Packs what it saved,
 // where that is wished for, and throws where that fails. Call once per new node, behind its saves.
 void note_forward(Node* node, std::span<const tn_value> args, tn_device device);
+// Its two halves, of calls that write: the place is known before the history is given, which other
+// nodes take it from; what was saved is packed behind that, so that where a function that packs fails,
+// what was written has its new history.
+void note_place(Node* node, std::span<const tn_value> args, tn_device device);
+void note_saved(Node* node);  // throws
 [[nodiscard]] Status refuse_inference(const char* what, std::span<const tn_value> args);
 
 // The tensors of the arguments in order, lists laid out flat with NULL for absent entries. Without

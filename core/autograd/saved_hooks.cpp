@@ -114,14 +114,16 @@ Status SavedTensor::unpack_packed(Node* node, TensorRef* tensor) const {
                    dtype_name(info.dtype), device_text(info.device));
   }
   TensorRef own(make_alias(unpacked.get()));
-  if ((thread_state.modes & kModeNoGrad) == 0) {
-    // A gradient of this gradient goes on where the tensor came from.
-    Node* const maker = is_output() ? node : found->node.get();
-    if (maker != nullptr) maker->retain();
-    if (maker != nullptr && maker->is_leaf()) {
+  // A gradient of this gradient goes on where the tensor came from. An input has its history in any
+  // case, which functions of the program look at.
+  const bool records = (thread_state.modes & kModeNoGrad) == 0;
+  Node* const maker = !is_output() ? found->node.get() : records ? node : nullptr;
+  if (maker != nullptr) {
+    maker->retain();
+    if (maker->is_leaf()) {
       own->flags |= TN_TENSOR_REQUIRES_GRAD;
       own->meta = maker;
-    } else if (maker != nullptr) {
+    } else {
       own->output_number = is_output() ? output_ : found->output;
       give_history(own.get(), maker);
     }

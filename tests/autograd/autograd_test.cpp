@@ -430,4 +430,12 @@ TEST(Autograd, ALeafThatAsksNoMoreGetsNothing) {
   expect_near(x.grad(), {34});
 }
 
+// As in PyTorch: what made the tensor whose gradient is asked for is not gone through.
+TEST(Autograd, TheGradientOfAnIntermediateLeavesItsGraph) {
+  const Tensor x = tn::tensor({2.0, 3.0}).requires_grad_(), y = x * x;
+  expect_near(tn::grad((y * y).sum(), y), {8, 18});
+  y.sum().backward();
+  expect_near(x.grad(), {4, 6});
+}
+
 }  // namespace

@@ -1,5 +1,9 @@
 // SavedTensorsHooks and SaveOnCpu: gradients through what a program packs and unpacks. Values are closed
 // forms, or those of the same calls without hooks.
+#include <cmath>
+#include <optional>
+
+#include <tenon/checkpoint_call.hpp>
 #include <tenon/saved_tensors.hpp>
 
 #include "autograd_support.h"
@@ -222,6 +226,64 @@ TEST(SavedTensors, CompiledFunctionsRunEagerlyWithin) {
       [](const Tensor& t) { return t; });
   expect_near(f(one), {4, 6});
   EXPECT_GT(packed, 0);
+}
+
+// What is computed again looks at what its tensors need, as without hooks.
+TEST(SavedTensors, WhatIsComputedAgainHasItsHistory) {
+  load_all();
+  const auto gradient = [](bool on_cpu) {
+    Tensor x = leaf({1, 2});
+    std::optional<tn::SaveOnCpu> scope;
+    if (on_cpu) scope.emplace();
+    tn::checkpoint_call([](Tensor a) { return a.exp() * a; }, x * 2.0).sum().backward();
+    tn::checkpoint_call([](Tensor a) { return a.exp() * a; }, x).sum().backward();
+    return x.grad();
+  };
+  EXPECT_TRUE(tn::equal(gradient(true), gradient(false)));
+}
+
+struct SineAgain : tn::Function<SineAgain> {
+  static Tensor forward(tn::Context& context, const Tensor& x) {
+    context.save_for_backward({x});
+    return x.sin();
+  }
+  static Tensor backward(tn::Context& context, const Tensor& g) {
+    const Tensor x = context.saved(0);
+    EXPECT_TRUE(x.requires_grad());
+    const tn::SetGradEnabled on(true);
+    return tn::grad(x.sin().sum(), x) * g;
+  }
+};
+
+TEST(SavedTensors, FunctionsSeeWhatTheirTensorsNeed) {
+  load_all();
+  Tensor x = leaf({0.25, 2});
+  const tn::SaveOnCpu scope;
+  SineAgain::apply(x).sum().backward();
+  SineAgain::apply(x * 1.0).sum().backward();
+  expect_near(x.grad(), {2 * std::cos(0.25), 2 * std::cos(2.0)});
+}
+
+// What was written has its new history then, so that no gradient is silently another's.
+TEST(SavedTensors, AWriteWhosePackFailsIsRecorded) {
+  load_all();
+  const auto written = [](auto write) {
+    Tensor x = leaf({0.5, 0.25}), h = x * 2.0;
+    const std::string message = message_of([&] {
+      const tn::SavedTensorsHooks scope([](Tensor) -> Tensor { tn::fail("disk full"); },
+                                        [](const Tensor& t) { return t; });
+      write(h);
+    });
+    EXPECT_NE(message.find("disk full"), std::string::npos) << message;
+    h.sum().backward();
+    return x.grad();
+  };
+  const auto s = [](double v) { return 2 / (1 + std::exp(-2 * v)) / (1 + std::exp(2 * v)); };
+  expect_near(written([](Tensor h) { h.sigmoid_(); }), {s(0.5), s(0.25)});
+  expect_near(written([](Tensor h) {
+                h.mul_(tn::tensor({3.0, 4.0}, float64).requires_grad_());
+              }),
+              {6, 8});
 }
 
 }  // namespace

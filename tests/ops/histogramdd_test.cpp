@@ -28,6 +28,7 @@ TEST(Histogramdd, CountsPoints) {
     expect_near(tn::histogramdd(x, {2, 2}, {.range = {0, 1, 0, 1}, .density = true}).hist,
                 {0, 2, 2, 0});
     expect_near(tn::histogramdd(x, 2).hist, {0, 1, 2, 1});
+    EXPECT_EQ(tn::histogramdd(x, {7}).hist.sizes(), tn::Ints(7, 7));
     const std::vector<Tensor> edges = {tn::tensor({0., 1., 3.}).to(tn::float32).to(device),
                                        tn::tensor({0., 1.5, 2.}).to(tn::float32).to(device)};
     const tn::HistogramDD between = tn::histogramdd(x, edges, {.weight = weight});

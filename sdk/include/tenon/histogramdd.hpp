@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -130,6 +131,11 @@ inline HistogramDD histogramdd(const Tensor& x, const Ints& bins,
   HistogramDD result{detail::count_points(points, edges, options), {}};
   for (const Tensor& edge : edges) result.bin_edges.push_back(edge.to(x.dtype()));
   return result;
+}
+
+inline HistogramDD histogramdd(const Tensor& x, std::initializer_list<int64_t> bins,
+                               const HistogramddOptions& options = {}) {
+  return histogramdd(x, Ints(bins), options);
 }
 
 // The same between edges [bins_d + 1] of each dimension, which rise and are of x's dtype.
