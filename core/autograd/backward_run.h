@@ -1,5 +1,5 @@
 // The state of one backward: a Visit for each node below its roots, with the gradients that have
-// come. engine.cpp's alone.
+// come. Of engine.cpp and backward.cpp alone.
 #pragma once
 
 #include <algorithm>

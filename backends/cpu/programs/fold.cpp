@@ -82,6 +82,17 @@ struct Accumulator {
       index = at + (kind >= TN_REDUCE_ARGMAX ? find_in(x, n, static_cast<T>(v)) : 0);
     }
   }
+
+  // As that of output j.
+  void put(Partial* result, int64_t j) const {
+    if constexpr (std::is_same_v<T, int64_t>) {
+      result->whole[j] = value;
+    } else {
+      result->real[j] = value;
+    }
+    result->error[j] = error;
+    result->index[j] = index;
+  }
 };
 
 // Walks the reduced dimensions but the innermost, or all of them.
@@ -144,13 +155,7 @@ void fold_plain_rows(const Fold& fold, int64_t row, int64_t column, int64_t n, i
     Accumulator<T> sum;
     for (int64_t i = begin; i < end; i += kLength)
       sum.add(kind, x + i, std::min(end - i, kLength), i, function);
-    if constexpr (std::is_same_v<T, int64_t>) {
-      result->whole[j] = sum.value;
-    } else {
-      result->real[j] = sum.value;
-    }
-    result->error[j] = sum.error;
-    result->index[j] = sum.index;
+    sum.put(result, j);
   }
 }
 // The plan reads no tile: what it gives is a dense operand.
@@ -190,13 +195,7 @@ void fold_horizontal(const Fold& fold, Frame& frame, int64_t row, int64_t column
         frame.advance(m);
       }
     }
-    if constexpr (std::is_same_v<T, int64_t>) {
-      result->whole[j] = sum.value;
-    } else {
-      result->real[j] = sum.value;
-    }
-    result->error[j] = sum.error;
-    result->index[j] = sum.index;
+    sum.put(result, j);
   }
 }
 
