@@ -109,9 +109,7 @@ const TensorEntry& SafetensorsReader::find(std::string_view name) const {
 void SafetensorsReader::read(const TensorEntry& entry, void* memory) const {
   const uint64_t bytes = entry.end - entry.begin, n = bytes / entry.element_bytes;
   // What becomes wider is read into the last bytes.
-  const uint64_t width =
-      entry.dtype == TN_DTYPE_NONE ? entry.element_bytes : element_bytes(entry.dtype);
-  auto* values = static_cast<uint8_t*>(memory) + n * width - bytes;
+  auto* values = static_cast<uint8_t*>(memory) + bytes_in_memory(entry) - bytes;
   file_.read_at(entry.begin, values, bytes);
   if (entry.dtype_name[0] == 'U') {
     const std::string name = fmt::format("{}: tensor '{}'", file_.path(), printable(entry.name));
@@ -219,6 +217,12 @@ uint64_t element_bytes(tn_dtype dtype) {
     raise(TN_UNSUPPORTED, "safetensors: no dtype for number {}", dtype);
   }
   return row->bytes;
+}
+
+uint64_t bytes_in_memory(const TensorEntry& entry) {
+  const uint64_t bytes = entry.end - entry.begin;
+  return entry.dtype == TN_DTYPE_NONE ? bytes
+                                      : bytes / entry.element_bytes * element_bytes(entry.dtype);
 }
 
 }  // namespace tenon::files

@@ -37,8 +37,8 @@ class SafetensorsReader {
 
   const std::vector<TensorEntry>& entries() const { return entries_; }  // as they lie in the file
   const TensorEntry& find(std::string_view name) const;
-  // The values of an entry in its dtype, row-major: of one that Tenon has not its bytes. Bool bytes other than 0 and 1 are refused, and so
-  // are unsigned integers beyond int64.
+  // The values of an entry in its dtype, row-major, into `bytes_in_memory` bytes: of one that Tenon has not its bytes. Bool bytes other
+  // than 0 and 1 are refused, and so are unsigned integers beyond int64.
   void read(const TensorEntry& entry, void* memory) const;
   // The whole file as memory, one for all who ask.
   std::shared_ptr<const disk::Mapping> mapping() const;
@@ -59,5 +59,8 @@ void write_safetensors(const std::string& name, std::vector<TensorEntry> entries
                        TensorSource& source, const std::function<void*(uint64_t)>& memory_of);
 
 uint64_t element_bytes(tn_dtype dtype);
+// Of an entry's values once they are read: more than in the file where Tenon's dtype for them is wider, as for unsigned integers and
+// floats of 8 bits.
+uint64_t bytes_in_memory(const TensorEntry& entry);
 
 }  // namespace tenon::files

@@ -77,9 +77,7 @@ void read_cifar(const std::string& path) {
 void read_safetensors(const std::string& path) {
   const files::SafetensorsReader reader(path);
   for (const files::TensorEntry& entry : reader.entries()) {
-    // Unsigned integers may become twice as wide.
-    std::vector<char> memory((entry.end - entry.begin) *
-                             (entry.dtype_name.starts_with('U') ? 2 : 1));
+    std::vector<char> memory(files::bytes_in_memory(entry));
     if (!memory.empty()) reader.read(entry, memory.data());
   }
   static_cast<void>(reader.mapping());
