@@ -5,6 +5,7 @@
 #include <new>
 #include <vector>
 
+#include "base/json_writer.h"
 #include "registry/registry.h"
 
 namespace tenon {
@@ -31,21 +32,6 @@ using Entry = Recorder::Entry;
 
 std::atomic<uint64_t> counters[static_cast<size_t>(Counter::kCount)];
 constexpr const char* kCounterNames[] = {"fallbacks", "layout_copies", "decompositions"};
-
-std::string json_text(std::string_view text) {
-  std::string json = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      json += '\\';
-      json += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      json += fmt::format("\\u{:04x}", static_cast<int>(c));
-    } else {
-      json += c;
-    }
-  }
-  return json += '"';
-}
 
 std::string describe(const tn_tensor* t) {
   if (t == nullptr) return "null";

@@ -2,26 +2,20 @@
 #include "plugin/listing.h"
 
 #include <algorithm>
+#include <span>
+#include <string_view>
+#include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_writer.h"
 #include "launch/launch.h"
-#include "registry/variants.h"
-
-#include "primitive/primitives.h"
 #include "object/factory.h"
 #include "plugin/loader.h"
+#include "primitive/primitives.h"
+#include "registry/variants.h"
 #include "tensor/dtype.h"
 
 namespace tenon {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string text(const Json& json) {
-  // Paths and plugins' texts may be no UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
-}
 
 const char* state_name(PluginState state) {
   switch (state) {
@@ -68,48 +62,56 @@ const char* kind_name(tn_object_kind kind) {
   return kind == TN_OBJECT_LAYER ? "layer" : kind == TN_OBJECT_OPTIMIZER ? "optimizer" : "other";
 }
 
-Json brings(const Brings& b) {
-  return {{"ops", b.ops},         {"kernels", b.kernels},     {"vjps", b.vjps},
-          {"devices", b.devices}, {"factories", b.factories}, {"policies", b.policies},
-          {"threads", b.threads}, {"compilers", b.compilers}};
+void brings(const Brings& b, JsonWriter* json) {
+  json->begin_object("brings");
+  json->number("ops", b.ops);
+  json->number("kernels", b.kernels);
+  json->number("vjps", b.vjps);
+  json->texts("devices", b.devices);
+  json->texts("factories", b.factories);
+  json->texts("policies", b.policies);
+  json->flag("threads", b.threads);
+  json->texts("compilers", b.compilers);
+  json->end();
 }
 
-Json flags(uint32_t bits) {
-  Json names = Json::array();
-  const auto flag = [&](uint32_t bit, const char* name) {
-    if ((bits & bit) != 0) names.push_back(name);
-  };
-  flag(TN_OP_INPLACE, "inplace");
-  flag(TN_OP_DYNAMIC, "dynamic");
-  flag(TN_OP_RANDOM, "random");
-  flag(TN_OP_LIBRARY, "library");
-  flag(TN_OP_NO_GRADIENT, "no_gradient");
-  flag(TN_OP_FUSED, "fused");
-  flag(TN_OP_KEEPS_HALVES, "keeps_halves");
-  flag(TN_OP_NUMBERS, "numbers");
-  flag(TN_OP_METHOD, "method");
-  flag(TN_OP_VJP_SKIPS_ARGS, "vjp_skips_args");
-  flag(TN_OP_VJP_SKIPS_OUTPUTS, "vjp_skips_outputs");
-  return names;
-}
-
-Json traits(uint32_t bits) {
-  Json names = Json::array();
-  if ((bits & TN_KERNEL_CAPTURE_SAFE) != 0) names.push_back("capture_safe");
-  if ((bits & TN_KERNEL_DETERMINISTIC) != 0) names.push_back("deterministic");
-  if ((bits & TN_KERNEL_SAME_BITS) != 0) names.push_back("same_bits");
-  if ((bits & TN_KERNEL_EPILOGUE) != 0) names.push_back("epilogue");
-  if ((bits & TN_KERNEL_STRIDED_OUTPUT) != 0) names.push_back("strided_output");
-  return names;
-}
-
-Json dtypes(uint32_t bits) {
-  if (bits == 0) return "any";
-  Json names = Json::array();
-  for (tn_dtype dtype = 0; dtype < TN_N_DTYPES; ++dtype) {
-    if ((bits & TN_DTYPE_BIT(dtype)) != 0) names.push_back(dtype_name(dtype));
+struct Bit {
+  uint32_t bit;
+  const char* name;
+};
+constexpr Bit kFlags[] = {
+    {TN_OP_INPLACE, "inplace"},
+    {TN_OP_DYNAMIC, "dynamic"},
+    {TN_OP_RANDOM, "random"},
+    {TN_OP_LIBRARY, "library"},
+    {TN_OP_NO_GRADIENT, "no_gradient"},
+    {TN_OP_FUSED, "fused"},
+    {TN_OP_KEEPS_HALVES, "keeps_halves"},
+    {TN_OP_NUMBERS, "numbers"},
+    {TN_OP_METHOD, "method"},
+    {TN_OP_VJP_SKIPS_ARGS, "vjp_skips_args"},
+    {TN_OP_VJP_SKIPS_OUTPUTS, "vjp_skips_outputs"},
+};
+constexpr Bit kTraits[] = {
+    {TN_KERNEL_CAPTURE_SAFE, "capture_safe"},     {TN_KERNEL_DETERMINISTIC, "deterministic"},
+    {TN_KERNEL_SAME_BITS, "same_bits"},           {TN_KERNEL_EPILOGUE, "epilogue"},
+    {TN_KERNEL_STRIDED_OUTPUT, "strided_output"},
+};
+void bits(std::string_view name, std::span<const Bit> known, uint32_t set, JsonWriter* json) {
+  json->begin_list(name);
+  for (const Bit& bit : known) {
+    if ((set & bit.bit) != 0) json->text(bit.name);
   }
-  return names;
+  json->end();
+}
+
+void dtypes(uint32_t set, JsonWriter* json) {
+  if (set == 0) return json->text("dtypes", "any");
+  json->begin_list("dtypes");
+  for (tn_dtype dtype = 0; dtype < TN_N_DTYPES; ++dtype) {
+    if ((set & TN_DTYPE_BIT(dtype)) != 0) json->text(dtype_name(dtype));
+  }
+  json->end();
 }
 
 // Does the formula state the derivative of an argument: a line "dx = ..."?
@@ -166,91 +168,118 @@ std::string missing_primitives_text(int32_t device_type) {
 }
 
 std::string plugins_json() {
-  Json plugins = Json::array(), searched = Json::array(), ignored = Json::array(),
-       waiting = Json::array(), factories = Json::array(), incomplete = Json::array();
+  JsonWriter json;
+  json.begin_object();
+  json.begin_list("plugins");
   for (const PluginRecord& r : plugin_records()) {
     const Manifest& m = r.manifest;
-    Json entry = {{"id", m.id},
-                  {"version", m.version},
-                  {"abi", m.id.empty() ? "" : abi_text(m.abi_min, m.abi_max)},
-                  {"description", m.description},
-                  {"brings", brings(r.brings)},
-                  {"from", r.file.string()},
-                  {"state", state_name(r.state)}};
-    if (!r.reason.empty()) entry["reason"] = r.reason;
-    plugins.push_back(std::move(entry));
+    json.begin_object();
+    json.text("id", m.id);
+    json.text("version", m.version);
+    json.text("abi", m.id.empty() ? "" : abi_text(m.abi_min, m.abi_max));
+    json.text("description", m.description);
+    brings(r.brings, &json);
+    json.text("from", r.file.string());
+    json.text("state", state_name(r.state));
+    if (!r.reason.empty()) json.text("reason", r.reason);
+    json.end();
   }
-  for (const SearchFolder& folder : searched_folders()) {
-    if (folder.ignored.empty()) {
-      searched.push_back(folder.folder.string());
-    } else {
-      ignored.push_back({{"folder", folder.folder.string()}, {"reason", folder.ignored}});
-    }
+  json.end();
+  const std::vector<SearchFolder> folders = searched_folders();
+  json.begin_list("searched");
+  for (const SearchFolder& folder : folders) {
+    if (folder.ignored.empty()) json.text(folder.folder.string());
   }
+  json.end();
+  json.begin_list("ignored");
+  for (const SearchFolder& folder : folders) {
+    if (folder.ignored.empty()) continue;
+    json.begin_object();
+    json.text("folder", folder.folder.string());
+    json.text("reason", folder.ignored);
+    json.end();
+  }
+  json.end();
+  json.begin_list("waiting");
   for (const WaitingKernel& w : registry().waiting_kernels()) {
     const Kernel& k = *w.kernel;
-    waiting.push_back({{"kernel", k.op.empty() ? k.primitive_name : k.op},
-                       {"device", k.device},
-                       {"plugin", k.plugin},
-                       {"reason", w.reason}});
+    json.begin_object();
+    json.text("kernel", k.op.empty() ? k.primitive_name : k.op);
+    json.text("device", k.device);
+    json.text("plugin", k.plugin);
+    json.text("reason", w.reason);
+    json.end();
   }
+  json.end();
+  json.begin_list("incomplete");
   for (int32_t type = TN_FIRST_PLUGIN_DEVICE; type < device_type_count(); ++type) {
     const std::string missing = missing_primitives_text(type);
-    if (!missing.empty())
-      incomplete.push_back({{"device", device_type(type)->name}, {"missing", missing}});
+    if (missing.empty()) continue;
+    json.begin_object();
+    json.text("device", device_type(type)->name);
+    json.text("missing", missing);
+    json.end();
   }
+  json.end();
+  json.begin_list("factories");
   for (const Factory* factory : all_factories()) {
-    factories.push_back({{"name", factory->schema.name},
-                         {"kind", kind_name(factory->def.kind)},
-                         {"schema", schema_text(factory->schema)},
-                         {"doc", factory->doc},
-                         {"group", factory->group},
-                         {"plugin", factory->plugin}});
+    json.begin_object();
+    json.text("name", factory->schema.name);
+    json.text("kind", kind_name(factory->def.kind));
+    json.text("schema", schema_text(factory->schema));
+    json.text("doc", factory->doc);
+    json.text("group", factory->group);
+    json.text("plugin", factory->plugin);
+    json.end();
   }
-  return text({{"plugins", plugins},
-               {"searched", searched},
-               {"ignored", ignored},
-               {"waiting", waiting},
-               {"incomplete", incomplete},
-               {"factories", factories}});
+  json.end();
+  json.end();
+  return json.take();
 }
 
 std::string ops_json() {
-  Json ops = Json::array();
-  const int32_t n_types = device_type_count();
+  JsonWriter json;
+  json.begin_list();
   for (const Op* op : registry().all_ops()) {
-    Json kernels = Json::array();
-    bool has_pair = false;
-    for (int32_t type = 0; type < n_types; ++type) {
+    std::vector<const Kernel*> kernels;
+    for (int32_t type = 0; type < device_type_count(); ++type) {
       const KernelList* list = op->kernels.find(type);
-      if (list == nullptr) continue;
-      for (const Kernel* k : *list) {
-        has_pair |= k->is_pair;
-        kernels.push_back({{"device", k->device},
-                           {"plugin", k->plugin},
-                           {"priority", k->def.priority},
-                           {"pair", k->is_pair},
-                           {"traits", traits(k->def.traits)},
-                           {"dtypes", dtypes(k->def.dtypes)}});
-      }
+      if (list != nullptr) kernels.insert(kernels.end(), list->begin(), list->end());
     }
-    Json entry = {
-        {"name", op->name}, {"schema", schema_text(op->schema)}, {"kind", kind_name(op->kind)}};
-    if (op->kind == OpKind::kPrimitive) entry["primitive"] = primitive_name(op->primitive);
-    entry["amp"] = amp_name(op->amp);
-    entry["gradient"] = gradient(*op, has_pair);
-    entry["flags"] = flags(op->flags);
-    entry["doc"] = op->doc;
-    entry["group"] = op->group;
+    const bool has_pair = std::any_of(kernels.begin(), kernels.end(),
+                                      [](const Kernel* kernel) { return kernel->is_pair; });
+    json.begin_object();
+    json.text("name", op->name);
+    json.text("schema", schema_text(op->schema));
+    json.text("kind", kind_name(op->kind));
+    if (op->kind == OpKind::kPrimitive) json.text("primitive", primitive_name(op->primitive));
+    json.text("amp", amp_name(op->amp));
+    json.text("gradient", gradient(*op, has_pair));
+    bits("flags", kFlags, op->flags, &json);
+    json.text("doc", op->doc);
+    json.text("group", op->group);
     if (op->kind == OpKind::kExpression)
-      entry["text"] = op->variants != nullptr ? op->variants->text : op->expression->text();
+      json.text("text", op->variants != nullptr ? op->variants->text : op->expression->text());
     // A call that leaves out the options of variants brings so many arguments.
-    if (op->n_direct < op->defaults.size()) entry["plain"] = op->n_direct;
-    entry["kernels"] = std::move(kernels);
-    entry["plugin"] = op->plugin;
-    ops.push_back(std::move(entry));
+    if (op->n_direct < op->defaults.size())
+      json.number("plain", static_cast<int64_t>(op->n_direct));
+    json.begin_list("kernels");
+    for (const Kernel* k : kernels) {
+      json.begin_object();
+      json.text("device", k->device);
+      json.text("plugin", k->plugin);
+      json.number("priority", k->def.priority);
+      json.flag("pair", k->is_pair);
+      bits("traits", kTraits, k->def.traits, &json);
+      dtypes(k->def.dtypes, &json);
+      json.end();
+    }
+    json.end();
+    json.text("plugin", op->plugin);
+    json.end();
   }
-  return text(ops);
+  json.end();
+  return json.take();
 }
 
 }  // namespace tenon

@@ -4,16 +4,12 @@
 #include <algorithm>
 #include <charconv>
 
-#include <nlohmann/json.hpp>
-
 #include "base/text.h"
+#include "plugin/json_tree.h"
 #include "tenon/disk.hpp"
 
 namespace tenon {
 namespace {
-
-// The type that listing.cpp writes: a second one would be compiled beside it, 30 KB.
-using json = nlohmann::ordered_json;
 
 constexpr size_t kMaxBytes = 64 * 1024;
 constexpr size_t kMaxName = 64;
@@ -32,18 +28,16 @@ bool is_version(std::string_view text) {
 bool is_file_name(std::string_view text) { return only(text, ".+-_", true) && text[0] != '.'; }
 bool is_feature(std::string_view text) { return only(text, "._-", false); }
 
-std::string kind(const json& value) {
-  switch (value.type()) {
-    case json::value_t::string:
-      return "\"" + printable(value.get_ref<const std::string&>()) + "\"";
-    case json::value_t::object:
+std::string kind(const JsonTree& value) {
+  switch (value.kind) {
+    case JsonTree::Kind::kText:
+      return "\"" + printable(value.text) + "\"";
+    case JsonTree::Kind::kObject:
       return "an object";
-    case json::value_t::array:
+    case JsonTree::Kind::kList:
       return "a list";
-    case json::value_t::null:
-      return "null";
     default:
-      return value.dump();  // a number or bool
+      return value.text;
   }
 }
 
@@ -58,53 +52,54 @@ class Reader {
   }
 
   // An object without fields that look like misspelled ones; others are a younger format's.
-  Status object(const json& value, const std::string& path,
+  Status object(const JsonTree& value, const std::string& path,
                 const std::vector<std::string>& known) const {
-    if (!value.is_object()) {
+    if (value.kind != JsonTree::Kind::kObject) {
       return refuse("{} must be an object, found {}",
                     path.empty() ? "the manifest" : "'" + path + "'", kind(value));
     }
-    for (const auto& [key, unused] : value.items()) {
-      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      const std::string nearest(messages::nearest(key, known));
-      const bool there = !nearest.empty() && value.contains(nearest);
-      if (!nearest.empty() && !there) {
-        return refuse("unknown field '{}'; did you mean '{}'?", printable(key), nearest);
+    for (const JsonTree& field : value.children) {
+      if (std::find(known.begin(), known.end(), field.name) != known.end()) continue;
+      const std::string nearest(messages::nearest(field.name, known));
+      if (!nearest.empty() && value.find(nearest) == nullptr) {
+        return refuse("unknown field '{}'; did you mean '{}'?", printable(field.name), nearest);
       }
     }
     return nullptr;
   }
 
-  Status text(const json& object, const std::string& path, bool (*fits)(std::string_view),
+  Status text(const JsonTree& object, const std::string& path, bool (*fits)(std::string_view),
               const char* expected, std::string* out) const {
-    const json* value = nullptr;
+    const JsonTree* value = nullptr;
     TN_TRY(find(object, path, &value));
-    if (!value->is_string() || !fits(value->get_ref<const std::string&>())) {
+    if (value->kind != JsonTree::Kind::kText || !fits(value->text)) {
       return refuse("'{}' must be {}, found {}", path, expected, kind(*value));
     }
-    *out = value->get<std::string>();
+    *out = value->text;
     return nullptr;
   }
 
-  Status texts(const json& object, const std::string& path, bool (*fits)(std::string_view),
+  Status texts(const JsonTree& object, const std::string& path, bool (*fits)(std::string_view),
                const char* expected, std::vector<std::string>* out) const {
-    const auto found = object.find(last(path));
-    if (found == object.end()) return nullptr;
-    if (!found->is_array()) return refuse("'{}' must be a list, found {}", path, kind(*found));
-    for (const json& entry : *found) {
-      if (!entry.is_string() || !fits(entry.get_ref<const std::string&>())) {
+    const JsonTree* found = object.find(last(path));
+    if (found == nullptr) return nullptr;
+    if (found->kind != JsonTree::Kind::kList) {
+      return refuse("'{}' must be a list, found {}", path, kind(*found));
+    }
+    for (const JsonTree& entry : found->children) {
+      if (entry.kind != JsonTree::Kind::kText || !fits(entry.text)) {
         return refuse("'{}' must hold {}, found {}", path, expected, kind(entry));
       }
-      out->push_back(entry.get<std::string>());
+      out->push_back(entry.text);
     }
     return nullptr;
   }
 
-  Status abi(const json& object, const std::string& path, uint32_t* version) const {
-    const json* value = nullptr;
+  Status abi(const JsonTree& object, const std::string& path, uint32_t* version) const {
+    const JsonTree* value = nullptr;
     TN_TRY(find(object, path, &value));
-    if (value->is_string()) {
-      const auto& text = value->get_ref<const std::string&>();
+    if (value->kind == JsonTree::Kind::kText) {
+      const std::string& text = value->text;
       const char* const end = text.data() + text.size();
       uint16_t major = 0, minor = 0;
       auto at = std::from_chars(text.data(), end, major);
@@ -119,11 +114,9 @@ class Reader {
     return refuse("'{}' must be a version as \"0.2\", found {}", path, kind(*value));
   }
 
-  Status find(const json& object, const std::string& path, const json** value) const {
-    const auto found = object.find(last(path));
-    if (found == object.end()) return refuse("field '{}' is missing", path);
-    *value = &*found;
-    return nullptr;
+  Status find(const JsonTree& object, const std::string& path, const JsonTree** value) const {
+    *value = object.find(last(path));
+    return *value == nullptr ? refuse("field '{}' is missing", path) : nullptr;
   }
 
  private:
@@ -164,21 +157,16 @@ Status read_manifest(const std::filesystem::path& library, Manifest* manifest) {
   std::string text;
   TN_TRY(read_text(file, &text));
   const Reader reader(file.string());
-  json document;
-  try {
-    document = json::parse(text);
-  } catch (const json::exception& e) {
-    const std::string_view what =
-        e.what();  // "[json.exception.parse_error.101] parse error at ..."
-    const size_t end = what.find("] ");
-    return reader.refuse("not JSON: {}", end == what.npos ? what : what.substr(end + 2));
+  JsonTree document;
+  if (const std::string problem = read_json(text, &document); !problem.empty()) {
+    return reader.refuse("{}", problem);
   }
   TN_TRY(reader.object(document, "", {"id", "version", "description", "library", "abi", "needs"}));
   TN_TRY(reader.text(document, "id", is_plugin_id, "lower case letters, digits and '_'",
                      &manifest->id));
   TN_TRY(
       reader.text(document, "version", is_version, "a version as \"1.0.0\"", &manifest->version));
-  if (document.contains("description")) {
+  if (document.find("description") != nullptr) {
     const auto fits = [](std::string_view s) { return s.size() <= kMaxDescription; };
     TN_TRY(reader.text(document, "description", fits, "a short text", &manifest->description));
   }
@@ -187,7 +175,7 @@ Status read_manifest(const std::filesystem::path& library, Manifest* manifest) {
     return reader.refuse("'library' is \"{}\", but the manifest lies beside {}", manifest->library,
                          library.filename().string());
   }
-  const json* abi = nullptr;
+  const JsonTree* abi = nullptr;
   TN_TRY(reader.find(document, "abi", &abi));
   TN_TRY(reader.object(*abi, "abi", {"min", "max"}));
   TN_TRY(reader.abi(*abi, "abi.min", &manifest->abi_min));
@@ -196,7 +184,7 @@ Status read_manifest(const std::filesystem::path& library, Manifest* manifest) {
     return reader.refuse("'abi.min' is above 'abi.max': {}",
                          abi_text(manifest->abi_min, manifest->abi_max));
   }
-  if (const auto needs = document.find("needs"); needs != document.end()) {
+  if (const JsonTree* needs = document.find("needs")) {
     TN_TRY(reader.object(*needs, "needs", {"plugins", "libraries", "cpu"}));
     TN_TRY(reader.texts(*needs, "needs.plugins", is_plugin_id, "ids of plugins",
                         &manifest->needs_plugins));

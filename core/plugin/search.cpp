@@ -10,6 +10,9 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "tenon/disk.hpp"
 
 namespace tenon {
 namespace {
@@ -78,15 +81,14 @@ std::vector<SearchFolder> search_folders() {
 }
 
 std::vector<fs::path> libraries_in(const fs::path& folder, std::error_code* failed) {
+  std::vector<std::string> names;
+  failed->assign(disk::names_in(folder.string(), names), std::generic_category());
   std::vector<fs::path> libraries;
-  std::error_code& ec = *failed;
-  for (fs::directory_iterator at(folder, ec), end; !ec && at != end; at.increment(ec)) {
-    const fs::path& file = at->path();
-    const bool is_library =
-        file.extension() == ".so" && file.filename().string().starts_with("lib");
-    if (is_library) libraries.push_back(file);
+  for (const std::string& name : names) {
+    if (name.starts_with("lib") && fs::path(name).extension() == ".so") {
+      libraries.push_back(folder / name);
+    }
   }
-  std::sort(libraries.begin(), libraries.end());
   return libraries;
 }
 

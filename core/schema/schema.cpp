@@ -281,7 +281,7 @@ std::string value_kind_name(const tn_value& value) {
     case TN_KIND_STRING:
       if (value.as.string == nullptr) return "str that is NULL";
       if (!is_sound(value)) {
-        return fmt::format("str of {} bytes, which says that it has {}",
+        return fmt::format("str of {} bytes in front of a zero byte, which says that it has {}",
                            std::strlen(value.as.string), value.count);
       }
       return fmt::format("str {}", quoted({value.as.string, std::min<size_t>(value.count, 40)}));

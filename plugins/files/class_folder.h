@@ -87,14 +87,13 @@ class ClassFolder {
   }
   // What is in a folder, sorted by name.
   static std::vector<std::filesystem::path> entries_of(const std::string& path) {
-    std::error_code error;
-    std::vector<std::filesystem::path> list;
-    for (std::filesystem::directory_iterator at(path, error);
-         !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
-      list.push_back(at->path());
+    std::vector<std::string> names;
+    if (const int error = disk::names_in(path, names)) {
+      raise(disk::code_of(error), "{}: cannot be read as a folder: {}", path,
+            std::generic_category().message(error));
     }
-    if (error) raise(TN_NOT_FOUND, "{}: cannot be read as a folder: {}", path, error.message());
-    std::ranges::sort(list);
+    std::vector<std::filesystem::path> list;
+    for (const std::string& name : names) list.push_back(std::filesystem::path(path) / name);
     return list;
   }
 

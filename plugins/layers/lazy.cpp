@@ -61,7 +61,7 @@ struct Lazy {
       fail("Lazy" + parts.name + ": x is " + x.dtype().name() + ", expected a floating dtype");
     }
     // Parameters that are made in inference mode would never be trained.
-    const EnableGrad scope;
+    const InferenceMode recorded(false);
     const Object made = layer_for(self, parts, x.size(at));
     // Under autocast x may be of the lower dtype, which parameters are not.
     const bool is_cast = detail::api.amp->enabled() != 0;

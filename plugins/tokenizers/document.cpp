@@ -134,7 +134,7 @@ class Builder : public nlohmann::json_sax<json> {
 
   // Where the next value of the tree goes.
   json* place() {
-    if (stack_.empty()) return &document.root;
+    if (stack_.empty()) return &document.tree.root;
     if (stack_.back()->is_object()) return &(*stack_.back())[key_];
     stack_.back()->push_back(nullptr);
     return &stack_.back()->back();

@@ -13,8 +13,27 @@
 
 namespace tenon::tokenizers {
 
-struct Document {
+// A tree of bounded depth. To give up one of the library's takes memory, and where there is none the
+// process ends; this one goes from its leaves on.
+class Tree {
+ public:
+  Tree() = default;
+  Tree(Tree&&) = default;
+  Tree& operator=(Tree&&) = delete;
+  ~Tree() { empty(root); }
+
   nlohmann::json root;
+
+ private:
+  static void empty(nlohmann::json& tree) {
+    if (!tree.is_structured()) return;
+    for (nlohmann::json& child : tree) empty(child);
+    tree.clear();
+  }
+};
+
+struct Document {
+  Tree tree;
   bool has_vocab = false, has_merges = false;
   bool vocab_is_list = false;  // as that of Unigram, which is not kept
   StringTable tokens;

@@ -18,7 +18,7 @@ constexpr size_t kMostText = size_t{64} << 20;
 }  // namespace
 
 Tokenizer::Tokenizer(const std::string& path, Document document) : path_(path) {
-  Fields fields(document.root, path, "");
+  Fields fields(document.tree.root, path, "");
   const std::string version = fields.text("version", "1.0");
   if (version != "1.0") {
     fields.refuse("the version '{}' is not supported, only 1.0", printable(version));

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <set>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "tenon/disk.hpp"
 #include "text.h"
 
 namespace tenon::cli {
@@ -66,15 +69,18 @@ std::vector<std::string> first_text_files(const std::vector<std::string>& paths)
   for (const std::string& path : paths) {
     std::error_code error;
     if (fs::is_directory(path, error)) {
-      std::set<std::string> files;
-      fs::directory_iterator entry(path, error);
-      for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-        // A link would be a text that is there twice.
-        std::error_code ignored;
-        if (fs::is_regular_file(entry->symlink_status(ignored))) files.insert(entry->path());
+      std::vector<std::string> names, files;
+      if (const int failed = disk::names_in(path, names)) {
+        fail(fmt::format("{}: cannot be read: {}", shown(path),
+                         std::generic_category().message(failed)));
       }
-      if (error) fail(fmt::format("{}: cannot be read: {}", shown(path), error.message()));
-      return {files.begin(), files.end()};
+      for (const std::string& name : names) {
+        // A link would be a text that is there twice.
+        const fs::path file = fs::path(path) / name;
+        std::error_code ignored;
+        if (fs::is_regular_file(fs::symlink_status(file, ignored))) files.push_back(file);
+      }
+      return files;
     }
     if (fs::exists(path, error)) return {path};
   }

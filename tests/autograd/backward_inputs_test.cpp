@@ -176,6 +176,26 @@ TEST(InferenceTensors, ScopesWithinTheModeStayInIt) {
   expect_near(other, {2, 2, 3, 3});
 }
 
+// As PyTorch's: a forward that enables gradients records none where it serves.
+TEST(InferenceTensors, StayWhereGradientsAreEnabledWithin) {
+  load_all();
+  const Tensor x = leaf({1, 2});
+  const tn::InferenceMode outer;
+  {
+    const tn::EnableGrad scope;
+    EXPECT_FALSE(tn::is_grad_enabled());
+    EXPECT_FALSE((x * 2.0).requires_grad());
+  }
+  {
+    const tn::SetGradEnabled on(true);
+    EXPECT_FALSE((x * 2.0).requires_grad());
+  }
+  tn::GradMode::set_enabled(true);
+  EXPECT_FALSE((x * 2.0).requires_grad());
+  const tn::InferenceMode inner(false);
+  EXPECT_TRUE((x * 2.0).requires_grad());
+}
+
 // libtorch's InferenceMode(false): it records again, in inference mode and in NoGrad.
 TEST(InferenceTensors, TheModeIsSwitchedOffWithin) {
   load_all();

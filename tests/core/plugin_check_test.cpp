@@ -101,6 +101,21 @@ TEST(PluginManifest, IsReadUpToItsLimit) {
             std::string::npos);
 }
 
+TEST(PluginManifest, IsNestedUpToItsLimit) {
+  Folder folder;
+  const auto library = folder.place("pack10");
+  folder.write_manifest("pack10", std::string(30000, '['));
+  EXPECT_NE(load(library).find("libpack10.json: lists and objects are nested deeper than 32"),
+            std::string::npos);
+  folder.write_manifest("pack10", R"({"id": {"a": [true, null, -1.50, 18446744073709551615]}})");
+  EXPECT_NE(load(library).find("'id' must be lower case letters, digits and '_', found an object"),
+            std::string::npos);
+  folder.write_manifest("pack10", R"({"id": -1.50})");
+  EXPECT_NE(load(library).find("found -1.50"), std::string::npos);
+  folder.write_manifest("pack10", R"({"id": "", "id": "pack10"})");
+  EXPECT_NE(load(library).find("field 'version' is missing"), std::string::npos);
+}
+
 TEST(PluginManifest, OfAnotherAbiIsRefused) {
   Folder folder;
   const auto library = folder.place("pack10");

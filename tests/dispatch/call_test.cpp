@@ -220,7 +220,7 @@ TEST_F(Call, ArgumentsThatDoNotFitTheSchemaAreNamed) {
       {"gelu",
        {t, changed(text, [](tn_value& v) { v.count = 4096; })},
        "'approximate'",
-       "str of 1 bytes, which says that it has 4096"},
+       "str of 1 bytes in front of a zero byte, which says that it has 4096"},
   };
   std::vector<Row> all(std::begin(rows), std::end(rows));
   all.insert(all.end(), broken.begin(), broken.end());

@@ -81,6 +81,17 @@ TEST_F(Disk, ReadsRegularFilesOnly) {
   EXPECT_PART(reading(std::string("a\0b", 3)), "has a NUL in it");
 }
 
+TEST_F(Disk, ListsAFolder) {
+  std::vector<std::string> names = {"before"};
+  EXPECT_EQ(names_in(path("absent"), names), ENOENT);
+  EXPECT_EQ(names_in(write("file", ""), names), ENOTDIR);
+  fs::create_directory(path("sub"));
+  write(".hidden", "");
+  fs::create_symlink("nowhere", path("link"));
+  EXPECT_EQ(names_in(folder_.string(), names), 0);
+  EXPECT_EQ(names, (std::vector<std::string>{".hidden", "file", "link", "sub"}));
+}
+
 TEST_F(Disk, ComparesTheSizeBeforeItAllocates) {
   EXPECT_PART(reading(write("a", "12345"), 4), "a: has 5 bytes, expected at most 4");
   const uint64_t most = host_memory();

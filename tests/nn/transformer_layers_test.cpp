@@ -219,6 +219,25 @@ TEST(TransformerLayers, AttentionGivesItsWeights) {
   EXPECT_EQ(weights.sizes(), (std::vector<int64_t>{3, 5, 5}));
   EXPECT_TRUE(weights.sum(-1).allclose(tn::ones({3, 5})));
   EXPECT_TRUE(y.allclose(static_cast<const Object&>(attention)(x, x, x), 1e-5, 1e-6));
+  EXPECT_EQ(std::get<1>(attention(x, x, x, {}, {}, false)).sizes(),
+            (std::vector<int64_t>{3, 2, 5, 5}));
+}
+
+// PyTorch's places: key_padding_mask, need_weights, attn_mask, average_attn_weights.
+TEST(TransformerLayers, AttentionTakesItsArgumentsInPyTorchsOrder) {
+  tn::load_plugins();
+  const tn::nn::MultiheadAttentionLayer attention =
+      tn::nn::MultiheadAttention(4, 2, {.batch_first = true});
+  const Tensor x = tn::randn({3, 5, 4}), mask = tn::nn::generate_square_subsequent_mask(5);
+  const auto expected = attention(x, x, x, tn::none, mask);
+  const auto [y, weights] = attention(x, x, x, tn::none, true, mask);
+  EXPECT_TRUE(y.equal(std::get<0>(expected)));
+  EXPECT_TRUE(weights.equal(std::get<1>(expected)));
+  const auto [alone, none] = attention(x, x, x, tn::none, /*need_weights=*/false, mask);
+  EXPECT_TRUE(alone.allclose(y, 1e-5, 1e-6));
+  EXPECT_FALSE(none.defined());
+  const auto heads = attention(x, x, x, tn::none, true, mask, /*average_attn_weights=*/false);
+  EXPECT_EQ(std::get<1>(heads).sizes(), (std::vector<int64_t>{3, 2, 5, 5}));
 }
 
 }  // namespace

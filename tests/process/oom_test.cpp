@@ -1,5 +1,5 @@
-// Whatever allocation of host memory fails, in a training step, a pass of a loader, a load, a save or
-// an explain: the process lives, nothing leaks, the error is TN_OUT_OF_MEMORY, and what was tried can
+// Whatever allocation of host memory fails, in loading plugins, a training step, a pass of a loader, a load, a
+// save or an explain: the process lives, nothing leaks, the error is TN_OUT_OF_MEMORY, and what was tried can
 // be tried again. A parameter is changed only where the error says so.
 //
 // In the default run every allocation of the MLP, a save and a load fails once, and every 17th of
@@ -17,10 +17,13 @@
 #include <optional>
 #include <sstream>
 
+#include <tenon/checkpoint.hpp>
 #include <tenon/data/loader.hpp>
 #include <tenon/data/stream.hpp>
+#include <tenon/data/text.hpp>
 #include <tenon/explain.hpp>
 #include <tenon/io.hpp>
+#include <tenon/tokenizer.hpp>
 
 #include "gpt_model.h"
 #include "oom_support.h"
@@ -139,29 +142,61 @@ constexpr int kNothingFailed = 42;
   std::_Exit(losses[0] == losses[1] && after[0] == after[1] && !std::isnan(loss) ? 0 : 2);
 }
 
+// Runs the test that is under way in a process of its own, with `variables` in its environment. Whether there was nothing left
+// to fail; another failure than of memory is the test's.
+bool nothing_failed_with(const std::string& variables, const std::string& output) {
+  const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
+  std::ostringstream command;
+  command << variables << " /proc/" << getpid() << "/exe --gtest_filter=" << test->test_suite_name()
+          << "." << test->name() << " >" << output << " 2>&1";
+  const int status = std::system(command.str().c_str());
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNothingFailed) return true;
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      << variables << ": status " << status << "\n"
+      << bytes_of(output);
+  return false;
+}
+
 TEST_F(OutOfMemory, OfAFirstStepCanBeTriedAgain) {
   if (const char* n = std::getenv("TENON_OOM_FIRST_STEP")) {
     try_first_step(std::strtoull(n, nullptr, 10), devices()[number_from("TENON_OOM_DEVICE", 0)]);
   }
   const Files files;
-  const std::string output = files("output");
   const uint64_t step = number_from("TENON_OOM_STEP", long_form() ? 7 : 211);
   for (size_t d = 0; d < devices().size(); ++d) {
     uint64_t n = number_from("TENON_OOM_FIRST", d);
     for (;; n += step) {
-      std::ostringstream command;
-      command << "TENON_OOM_FIRST_STEP=" << n << " TENON_OOM_DEVICE=" << d << " /proc/" << getpid()
-              << "/exe --gtest_filter=OutOfMemory.OfAFirstStepCanBeTriedAgain >" << output
-              << " 2>&1";
-      const int status = std::system(command.str().c_str());
-      if (WIFEXITED(status) && WEXITSTATUS(status) == kNothingFailed) break;
-      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
-          << devices()[d].type() << ", allocation " << n << ": status " << status << "\n"
-          << bytes_of(output);
+      std::ostringstream variables;
+      variables << "TENON_OOM_FIRST_STEP=" << n << " TENON_OOM_DEVICE=" << d;
+      if (nothing_failed_with(variables.str(), files("output"))) break;
       ASSERT_LT(n, 100'000u);
     }
     std::printf("  first step on %s: %zu allocations or fewer\n", devices()[d].type().c_str(),
                 size_t(n));
+  }
+}
+
+// Folders are listed and manifests read in the first 1,400 allocations or so, of which more are tried.
+TEST(LoadingOutOfMemory, CanBeTriedAgain) {
+#ifdef TENON_SANITIZE
+  GTEST_SKIP() << "the sanitizer's allocator cannot be replaced";
+#endif
+  if (const char* n = std::getenv("TENON_OOM_LOADING")) {
+    failing_memory::arm(std::strtoull(n, nullptr, 10));
+    const Outcome outcome = outcome_of([] { tn::load_plugins(); });
+    failing_memory::disarm();
+    if (!failing_memory::failed()) std::_Exit(kNothingFailed);
+    std::printf("%s\n  at %s\n", outcome.message.c_str(), failing_memory::last_failure().c_str());
+    std::fflush(stdout);
+    if (outcome.code != TN_OK && outcome.code != TN_OUT_OF_MEMORY) std::_Exit(1);
+    tn::load_plugins();
+    std::_Exit(tn::ones({3}).sum().item<float>() == 3 ? 0 : 2);
+  }
+  const Files files;
+  const uint64_t often = long_form() ? 1 : 13, seldom = long_form() ? 97 : 1999;
+  for (uint64_t n = number_from("TENON_OOM_FIRST", 0);; n += n < 1400 ? often : seldom) {
+    if (nothing_failed_with("TENON_OOM_LOADING=" + std::to_string(n), files("output"))) break;
+    ASSERT_LT(n, 1'000'000u);
   }
 }
 
@@ -212,6 +247,63 @@ TEST_F(OutOfMemory, OfALoadCanBeTriedAgain) {
            },
            [](const Outcome&) { return ""; },
            [&] { return values_of(loaded) == expected ? "" : "other values were loaded"; }},
+          1);
+}
+
+TEST_F(OutOfMemory, OfAFolderOfCheckpointsCanBeTriedAgain) {
+  const Files files;
+  const tn::CheckpointFolder folder(files("run"), {.keep = 2});
+  Object model = mlp();
+  const auto expected = values_of(model.state_dict());
+  const tn::Checkpoint checkpoint{.model = model};
+  int64_t step = 0;
+  try_all("checkpoints",
+          {[&] { std::filesystem::remove_all(files("run")); },
+           [&] {
+             for (const int64_t i : {1, 2, 3}) folder.save(checkpoint, i);
+             step = folder.resume(checkpoint);
+           },
+           [](const Outcome&) { return ""; },
+           [&] {
+             return step != 3                                      ? "another step was loaded"
+                    : folder.steps() != std::vector<int64_t>{2, 3} ? "others are kept"
+                    : values_of(model.state_dict()) == expected    ? ""
+                                                                   : "other values were loaded";
+           }},
+          17);
+}
+
+TEST_F(OutOfMemory, OfReadingATokenizerCanBeTriedAgain) {
+  const Files files;
+  const std::string path = files("tokenizer.json");
+  std::ofstream(path) << R"({"added_tokens": [{"id": 4, "content": "<x>", "special": true,
+    "single_word": false, "lstrip": false, "rstrip": false, "normalized": false}],
+    "normalizer": {"type": "Sequence", "normalizers": [{"type": "Lowercase"}, {"type": "NFC"}]},
+    "pre_tokenizer": {"type": "Split", "pattern": {"Regex": "\\s+"}, "behavior": "Removed",
+                       "invert": false},
+    "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "<unk>": 3}, "merges": ["a b"],
+              "unk_token": "<unk>"}})";
+  std::vector<int64_t> ids;
+  try_all("tokenizer",
+          {[&] { ids.clear(); }, [&] { ids = tn::Tokenizer(path).encode("AB b<x>"); },
+           [](const Outcome&) { return ""; },
+           [&] {
+             return ids == std::vector<int64_t>{2, 1, 4} ? "" : "the ids are others";
+           }},
+          1);
+}
+
+TEST_F(OutOfMemory, OfReadingFoldersOfClassesCanBeTriedAgain) {
+  const Files files;
+  for (const char* of_class : {"bad", "good"}) {
+    std::filesystem::create_directories(files(of_class));
+    for (const char* name : {"1.txt", "2.txt"})
+      std::ofstream(std::filesystem::path(files(of_class)) / name) << "text";
+  }
+  int64_t size = 0;
+  try_all("folders of classes",
+          {[&] { size = 0; }, [&] { size = tn::data::TextFolder(files.folder.string()).size(); },
+           [](const Outcome&) { return ""; }, [&] { return size == 4 ? "" : "files are missing"; }},
           1);
 }
 

@@ -34,20 +34,26 @@ inline int32_t mode_without_gradients() {
   const int32_t mode = api.autograd->mode();
   return mode == TN_MODE_INFERENCE ? mode : int32_t{TN_MODE_NO_GRAD};
 }
+// Inference mode alone ends inference mode, as in PyTorch: a model whose forward enables gradients
+// records none where it serves.
+inline int32_t mode_with_gradients(bool on) {
+  if (!on) return mode_without_gradients();
+  const int32_t mode = api.autograd->mode();
+  return mode == TN_MODE_INFERENCE ? mode : int32_t{TN_MODE_GRAD};
+}
 }  // namespace detail
 // Nothing is recorded.
 struct NoGrad : GradModeGuard {
   [[nodiscard]] NoGrad() : GradModeGuard(detail::mode_without_gradients()) {}
 };
 using NoGradGuard = NoGrad;  // as libtorch's
-// Recorded again, within NoGrad.
+// Recorded again, within NoGrad; within inference mode nothing is, until InferenceMode(false).
 struct EnableGrad : GradModeGuard {
-  [[nodiscard]] EnableGrad() : GradModeGuard(TN_MODE_GRAD) {}
+  [[nodiscard]] EnableGrad() : GradModeGuard(detail::mode_with_gradients(true)) {}
 };
 // Records until the end of the scope if `on`, else not: for a function that trains and evaluates.
 struct SetGradEnabled : GradModeGuard {
-  [[nodiscard]] explicit SetGradEnabled(bool on)
-      : GradModeGuard(on ? int32_t{TN_MODE_GRAD} : detail::mode_without_gradients()) {}
+  [[nodiscard]] explicit SetGradEnabled(bool on) : GradModeGuard(detail::mode_with_gradients(on)) {}
 };
 using AutoGradMode = SetGradEnabled;  // libtorch's
 // Nothing is recorded, and tensors made here never enter a graph: faster still.
@@ -55,14 +61,16 @@ using AutoGradMode = SetGradEnabled;  // libtorch's
 struct InferenceMode : GradModeGuard {
   [[nodiscard]] explicit InferenceMode(bool on = true)
       : GradModeGuard(on ? TN_MODE_INFERENCE : TN_MODE_GRAD) {}
+  static bool is_enabled() { return detail::api.autograd->mode() == TN_MODE_INFERENCE; }
 };
+inline bool is_inference_mode_enabled() { return InferenceMode::is_enabled(); }
 inline bool grad_enabled() { return detail::api.autograd->mode() == TN_MODE_GRAD; }
 inline bool is_grad_enabled() { return grad_enabled(); }
 // libtorch's. Without a scope: GradModeGuard and its kin are set back where theirs ends.
 struct GradMode {
   static bool is_enabled() { return grad_enabled(); }
   static void set_enabled(bool on) {
-    detail::api.autograd->set_mode(on ? int32_t{TN_MODE_GRAD} : detail::mode_without_gradients());
+    detail::api.autograd->set_mode(detail::mode_with_gradients(on));
   }
 };
 

@@ -15,11 +15,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <concepts>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <new>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -28,6 +30,7 @@
 #include <vector>
 
 #include "tenon/amp.hpp"
+#include "tenon/disk.hpp"
 #include "tenon/io.hpp"
 #include "tenon/messages.hpp"
 #include "tenon/object.hpp"
@@ -155,6 +158,8 @@ struct Checkpoint {
       }
     } catch (const Error& error) {
       refuse(error.what(), error.code());
+    } catch (const std::bad_alloc&) {
+      refuse("out of memory", TN_OUT_OF_MEMORY);
     } catch (const std::exception& error) {  // of a part of the program's own
       refuse(error.what(), TN_EXCEPTION);
     } catch (...) {
@@ -276,23 +281,25 @@ class CheckpointFolder {
   // Of the checkpoints that are there, in order; of what has such a name and cannot be read, too.
   std::vector<int64_t> steps() const {
     std::vector<int64_t> found;
-    std::error_code failed, not_there;
-    for (std::filesystem::directory_iterator at(path_, failed), end; !failed && at != end;
-         at.increment(failed)) {
-      const std::string name = at->path().filename().string();
+    std::vector<std::string> names;
+    const int failed = disk::names_in(path_, names);
+    // A folder that is not there has none.
+    if (failed != 0 && failed != ENOENT) {
+      fail(detail::joined({messages::printable(path_), ": the folder cannot be read: ",
+                           std::generic_category().message(failed)}),
+           disk::code_of(failed));
+    }
+    for (const std::string& name : names) {
       if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
       const std::string digits =
           name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+      std::error_code not_there;
       if (digits.empty() || digits.size() > 18 ||
           digits.find_first_not_of("0123456789") != digits.npos ||
-          (digits[0] == '0' && digits.size() > 1) || at->is_directory(not_there))
+          (digits[0] == '0' && digits.size() > 1) ||
+          std::filesystem::is_directory(std::filesystem::path(path_) / name, not_there))
         continue;
       found.push_back(std::stoll(digits));
-    }
-    // A folder that is not there has none.
-    if (failed && failed != std::errc::no_such_file_or_directory) {
-      fail(detail::joined(
-          {messages::printable(path_), ": the folder cannot be read: ", failed.message()}));
     }
     std::sort(found.begin(), found.end());
     return found;

@@ -13,6 +13,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -45,6 +46,28 @@ inline tn_code code_of(int error) {
 inline Problem not_regular(const std::string& path, mode_t mode) {
   const char* what = S_ISDIR(mode) ? "a folder" : "a device or pipe";
   return {TN_INVALID_ARGUMENT, path + ": is " + what + ", not a regular file"};
+}
+
+// The names of what a folder holds, sorted, into `names`; gives 0, or errno where it cannot be read. Where
+// memory ends that is an exception; within the standard library's directory_iterator the process would end.
+inline int names_in(const std::string& folder, std::vector<std::string>& names) {
+  struct Folder {
+    DIR* entries;
+    ~Folder() {
+      if (entries != nullptr) ::closedir(entries);
+    }
+  };
+  const Folder open{::opendir(folder.c_str())};
+  if (open.entries == nullptr) return errno;
+  names.clear();
+  errno = 0;
+  for (const dirent* entry; (entry = ::readdir(open.entries)) != nullptr; errno = 0) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  if (errno != 0) return errno;
+  std::sort(names.begin(), names.end());
+  return 0;
 }
 
 // A descriptor that is none of the three streams: where one of these is closed, what is printed

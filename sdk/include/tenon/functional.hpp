@@ -61,7 +61,7 @@ namespace functional {
 // d f(x) / d x: [*sizes of f(x), *sizes of x], a backward pass for each element of f(x).
 template <typename F>
 Tensor jacobian(F f, const Tensor& x, const FunctionalOptions& options = {}) {
-  const EnableGrad guard;
+  const InferenceMode recorded(false);
   const Tensor in = detail::entrance_of("jacobian", x, options.create_graph);
   const Tensor y = f(in);
   const Tensor line = y.reshape({-1});
@@ -81,7 +81,7 @@ Tensor jacobian(F f, const Tensor& x, const FunctionalOptions& options = {}) {
 template <typename F>
 std::vector<Tensor> jacobian(F f, const std::vector<Tensor>& inputs,
                              const FunctionalOptions& options = {}) {
-  const EnableGrad guard;
+  const InferenceMode recorded(false);
   std::vector<Tensor> in;
   for (const Tensor& x : inputs)
     in.push_back(detail::entrance_of("jacobian", x, options.create_graph));
@@ -126,7 +126,7 @@ Tensor hessian(F f, const Tensor& x, const FunctionalOptions& options = {}) {
 template <typename F>
 std::pair<Tensor, Tensor> vjp(F f, const Tensor& x, const Tensor& v,
                               const FunctionalOptions& options = {}) {
-  const EnableGrad guard;
+  const InferenceMode recorded(false);
   const Tensor in = detail::entrance_of("vjp", x, options.create_graph);
   const Tensor y = f(in);
   detail::expect_like("vjp", "v", v, y);
@@ -140,7 +140,7 @@ std::pair<Tensor, Tensor> vjp(F f, const Tensor& x, const Tensor& v,
 template <typename F>
 std::pair<Tensor, Tensor> jvp(F f, const Tensor& x, const Tensor& v,
                               const FunctionalOptions& options = {}) {
-  const EnableGrad guard;
+  const InferenceMode recorded(false);
   const Tensor in = detail::entrance_of("jvp", x, options.create_graph);
   detail::expect_like("jvp", "v", v, x);
   const Tensor y = f(in);
@@ -161,7 +161,7 @@ namespace detail {
 template <typename F>
 std::pair<Tensor, Tensor> hessian_product(const char* op, F& f, const Tensor& x, const Tensor& v,
                                           const functional::FunctionalOptions& options) {
-  const EnableGrad guard;
+  const InferenceMode recorded(false);
   const Tensor in = entrance_of(op, x, options.create_graph);
   expect_like(op, "v", v, x);
   const Tensor y = f(in);

@@ -29,7 +29,7 @@ class GraphWriter {
   // A leaf has no node of its own to ask for: it is what a view of it leads to.
   void name_leaf(const std::string& name, const Tensor& leaf) {
     if (!leaf.requires_grad() || !leaf.is_leaf()) return;
-    const EnableGrad grad;
+    const InferenceMode recorded(false);
     const Tensor view = leaf.view(leaf.sizes());
     tn_node* const of_view = api.autograd->grad_fn(view.get());
     if (!of_view) return;

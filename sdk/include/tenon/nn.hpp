@@ -4,6 +4,7 @@
 // values of weights by other rules are in nn/init.hpp, nn::Sequential in nn/sequential.hpp.
 #pragma once
 
+#include <concepts>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -73,6 +74,21 @@ class MultiheadAttentionLayer : public Object {
     return invoke<std::tuple<Tensor, Tensor>>("forward_with_weights", query, key, value,
                                               key_padding_mask, attn_mask, average_attn_weights,
                                               is_causal);
+  }
+  // In the order of PyTorch's forward. Without need_weights the second is undefined. (A template, so that {} in
+  // its place is no mask.)
+  template <std::same_as<bool> B>
+  std::tuple<Tensor, Tensor> operator()(const Tensor& query, const Tensor& key, const Tensor& value,
+                                        const Tensor& key_padding_mask, B need_weights,
+                                        const Tensor& attn_mask = {},
+                                        bool average_attn_weights = true,
+                                        bool is_causal = false) const {
+    if (need_weights) {
+      return (*this)(query, key, value, key_padding_mask, attn_mask, average_attn_weights,
+                     is_causal);
+    }
+    return {invoke<Tensor>("forward", query, key, value, key_padding_mask, attn_mask, is_causal),
+            Tensor()};
   }
   template <typename... Args>
   std::tuple<Tensor, Tensor> forward(const Args&... args) const {

@@ -207,6 +207,7 @@ class Tensor : public detail::TensorMethodsByHand {
   int64_t numel() const { return checked()->numel; }
   // Bytes: of an element, and of all.
   int64_t element_size() const { return dtype().itemsize(); }
+  int64_t itemsize() const { return element_size(); }
   int64_t nbytes() const { return numel() * element_size(); }
   Dtype dtype() const { return {checked()->dtype}; }
   Dtype scalar_type() const { return dtype(); }

@@ -31,7 +31,7 @@ class ModelGraph {
 
   // The graph of one forward in evaluation.
   std::string of(const std::vector<Tensor>& inputs) {
-    const EnableGrad grad;
+    const InferenceMode recorded(false);
     std::vector<tn_value> arguments;
     std::vector<Tensor> leaves;
     for (const Tensor& input : inputs) {
