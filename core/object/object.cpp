@@ -2,6 +2,7 @@
 #include "object/object.h"
 
 #include <algorithm>
+#include <new>
 #include <unordered_set>
 
 #include "base/text.h"
@@ -182,7 +183,7 @@ static std::shared_ptr<HookList> hooks_without(const std::shared_ptr<const HookL
   if (!of) return hooks;
   hooks->reserve(of->size() + 1);
   for (const auto& hook : *of) {
-    if (hook->id != id) hooks->push_back(hook);
+    if (hook->id != id && hook->kind != kRemovedHook) hooks->push_back(hook);
   }
   return hooks;
 }
@@ -212,10 +213,20 @@ Status add_hook(Object* object, tn_hook_kind kind, uint32_t flags, tn_forward_ho
 
 Status remove_hook(Object* object, uint64_t id) {
   for (std::shared_ptr<const HookList>* list : {&object->hooks, &object->state_hooks}) {
-    auto hooks = hooks_without(*list, id);
-    if (!*list || hooks->size() == (*list)->size()) continue;
+    if (!*list) continue;
+    const auto found = std::find_if((*list)->begin(), (*list)->end(), [&](const auto& hook) {
+      return hook->id == id && hook->kind != kRemovedHook;
+    });
+    if (found == (*list)->end()) continue;
     object->note_change();
-    *list = hooks->empty() ? nullptr : std::move(hooks);
+    // What removes a hook is often a destructor, and so it always succeeds.
+    try {
+      auto hooks = hooks_without(*list, id);
+      *list = hooks->empty() ? nullptr : std::move(hooks);
+    } catch (const std::bad_alloc&) {
+      (*found)->kind = kRemovedHook;
+      (*found)->always = false;
+    }
     return nullptr;
   }
   return error(TN_NOT_FOUND, "{} has no forward hook {}", object->type, id);

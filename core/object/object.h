@@ -52,6 +52,9 @@ struct Method {
   }
 };
 
+// Of a hook that was removed where there was no memory for a list without it: no call looks for it.
+inline constexpr tn_hook_kind kRemovedHook = -1;
+
 struct Hook {
   uint64_t id;
   tn_forward_hook_fn fn;

@@ -4,10 +4,12 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,7 +84,9 @@ std::vector<SearchFolder> search_folders() {
 
 std::vector<fs::path> libraries_in(const fs::path& folder, std::error_code* failed) {
   std::vector<std::string> names;
-  failed->assign(disk::names_in(folder.string(), names), std::generic_category());
+  const int error = disk::names_in(folder.string(), names);
+  if (error == ENOMEM) throw std::bad_alloc();
+  failed->assign(error, std::generic_category());
   std::vector<fs::path> libraries;
   for (const std::string& name : names) {
     if (name.starts_with("lib") && fs::path(name).extension() == ".so") {

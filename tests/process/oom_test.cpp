@@ -18,11 +18,14 @@
 #include <sstream>
 
 #include <tenon/checkpoint.hpp>
+#include <tenon/checkpoint_call.hpp>
 #include <tenon/data/loader.hpp>
 #include <tenon/data/stream.hpp>
 #include <tenon/data/text.hpp>
 #include <tenon/explain.hpp>
 #include <tenon/io.hpp>
+#include <tenon/module_hooks.hpp>
+#include <tenon/summary.hpp>
 #include <tenon/tokenizer.hpp>
 
 #include "gpt_model.h"
@@ -362,6 +365,68 @@ TEST_F(OutOfMemory, OfAPassOfALoaderOfAStreamCanBeTriedAgain) {
              [&] { return sum == 45 ? "" : "items are missing"; }},
             1);
   }
+}
+
+// ---- What hangs on a graph or on a module for a while
+
+TEST_F(OutOfMemory, OfACheckpointedCallCanBeTriedAgain) {
+  Tensor x = noise({4}, 1).requires_grad_();
+  const auto call = [](const Tensor& t) { return (t.sin() * t).exp(); };
+  call(x).sum().backward();
+  const std::vector<double> expected = x.grad().to_vector<double>();
+  try_all("checkpoint_call",
+          {[&] { x.set_grad(tn::zeros({4})); },
+           [&] {
+             x.set_grad(Tensor());
+             tn::checkpoint_call(call, x).sum().backward();
+           },
+           [](const Outcome&) { return ""; },
+           [&] { return x.grad().to_vector<double>() == expected ? "" : "another gradient"; }},
+          1);
+}
+
+// As a scope of a program has them, whose end is no place for an exception.
+struct Hooks {
+  ~Hooks() {
+    if (forward) forward->remove();
+    if (backward) backward->remove();
+  }
+  std::optional<tn::ForwardHook> forward;
+  std::optional<tn::BackwardHook> backward;
+};
+
+TEST_F(OutOfMemory, NeverKeepsAHookFromBeingRemoved) {
+  Object model = mlp();
+  const Tensor x = noise({6, 8}, 1);
+  int forwards = 0, backwards = 0;
+  const auto step = [&] {
+    forwards = backwards = 0;
+    model(x).sum().backward();
+    model.zero_grad();
+  };
+  const auto without_hooks = [&] {
+    step();
+    return forwards + backwards == 0 ? "" : "a hook was called that had been removed";
+  };
+  bool all_called = false;
+  try_all("hooks",
+          {[] {},
+           [&] {
+             Hooks hooks;
+             hooks.forward.emplace(
+                 model.register_forward_hook([&](Object&, Tensor, Tensor) { ++forwards; }));
+             hooks.backward.emplace(
+                 model.register_full_backward_hook([&](Object&, Tensor, Tensor) { ++backwards; }));
+             step();
+             all_called = forwards == 1 && backwards == 1;
+           },
+           [&](const Outcome&) { return without_hooks(); },
+           [&] { return all_called ? without_hooks() : "a hook was not called"; }},
+          1);
+  try_all("summary",
+          {[] {}, [&] { tn::summary(model, x); }, [&](const Outcome&) { return without_hooks(); },
+           without_hooks},
+          1);
 }
 
 TEST_F(OutOfMemory, OfAnExplainCanBeTriedAgain) {

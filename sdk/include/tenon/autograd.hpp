@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -319,6 +320,14 @@ TensorHook Tensor::register_post_accumulate_grad_hook(F f) const {
                 "register_post_accumulate_grad_hook: f(Tensor) gives nothing");
   return detail::hang_hook(detail::api.autograd->add_accumulated_hook, *this, held_, std::move(f));
 }
+
+namespace detail {
+struct ReleaseNode {
+  void operator()(tn_node* node) const { api.autograd->node_release(node); }
+};
+// For those who look a node up by its address, which is its own as long as they hold it.
+using OwnedNode = std::unique_ptr<tn_node, ReleaseNode>;
+}  // namespace detail
 
 // A recorded call, owned. The graph of y is walked from grad_fn(y) through next(i).
 class Node {

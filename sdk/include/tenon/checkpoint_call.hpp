@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -60,40 +61,35 @@ class UsedLeaves {
 class LeavesBelow {
  public:
   explicit LeavesBelow(const std::vector<Tensor*>& tensors) {
-    for (const Tensor* t : tensors) visit(api.autograd->grad_fn(t->get()));
+    for (const Tensor* t : tensors) visit(OwnedNode(api.autograd->grad_fn(t->get())));
     while (!inner_.empty()) {
       tn_node* const node = inner_.back();
       inner_.pop_back();
       const uint32_t n = api.autograd->node_n_next(node);
-      for (uint32_t i = 0; i < n; ++i) visit(api.autograd->node_next(node, i));
+      for (uint32_t i = 0; i < n; ++i) visit(OwnedNode(api.autograd->node_next(node, i)));
     }
-  }
-  LeavesBelow(const LeavesBelow&) = delete;
-  ~LeavesBelow() {
-    for (tn_node* node : seen_) api.autograd->node_release(node);
   }
   // Whether the leaf that `view` is a view of was one of them, each of which is taken once.
   bool take_base_of(const Tensor& view) {
-    tn_node* const call = api.autograd->grad_fn(view.get());
-    tn_node* const leaf = api.autograd->node_next(call, 0);
-    const bool taken = leaves_.erase(leaf) > 0;
-    api.autograd->node_release(leaf);
-    api.autograd->node_release(call);
-    return taken;
+    const OwnedNode call(api.autograd->grad_fn(view.get()));
+    const OwnedNode leaf(api.autograd->node_next(call.get(), 0));
+    return leaves_.erase(leaf.get()) > 0;
   }
   bool empty() const { return leaves_.empty(); }
 
  private:
-  void visit(tn_node* node) {  // takes it
-    if (!node) return;
-    if (!seen_.insert(node).second) return api.autograd->node_release(node);
+  void visit(OwnedNode owned) {
+    tn_node* const node = owned.get();
+    if (!node || seen_.contains(node)) return;
+    seen_.emplace(node, std::move(owned));
     if (api.autograd->node_n_next(node) > 0) {
       inner_.push_back(node);
     } else {
       leaves_.insert(node);
     }
   }
-  std::set<tn_node*> seen_, leaves_;
+  std::map<tn_node*, OwnedNode> seen_;
+  std::set<tn_node*> leaves_;
   std::vector<tn_node*> inner_;
 };
 

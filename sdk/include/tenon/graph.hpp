@@ -22,57 +22,51 @@ class GraphWriter {
  public:
   GraphWriter() = default;
   GraphWriter(const GraphWriter&) = delete;
-  ~GraphWriter() {
-    for (tn_node* node : kept_) api.autograd->node_release(node);
-  }
 
   // A leaf has no node of its own to ask for: it is what a view of it leads to.
   void name_leaf(const std::string& name, const Tensor& leaf) {
     if (!leaf.requires_grad() || !leaf.is_leaf()) return;
     const InferenceMode recorded(false);
     const Tensor view = leaf.view(leaf.sizes());
-    tn_node* const of_view = api.autograd->grad_fn(view.get());
+    const OwnedNode of_view(api.autograd->grad_fn(view.get()));
     if (!of_view) return;
-    tn_node* const node = api.autograd->node_next(of_view, 0);
-    api.autograd->node_release(of_view);
+    OwnedNode node(api.autograd->node_next(of_view.get(), 0));
     if (!node) return;
-    held_.emplace_back(node);  // until the end, so that no other comes to lie where it was
-    leaves_[node] = joined({name, "\n", sizes_text(leaf.sizes()), " ", leaf.dtype().name()});
+    held_.push_back(std::move(node));  // until the end, so that no other comes to lie where it was
+    leaves_[held_.back().get()] =
+        joined({name, "\n", sizes_text(leaf.sizes()), " ", leaf.dtype().name()});
   }
 
   std::string text(const Tensor& y) {
-    tn_node* const root = api.autograd->grad_fn(y.get());
+    OwnedNode root(api.autograd->grad_fn(y.get()));
     if (!root) fail("graph_dot: the tensor has no history: it is a leaf, or needs no gradient");
-    keep(root);
+    keep(std::move(root));
     std::string text =
         "digraph backward {\n  rankdir=BT;\n  node [shape=box, fontname=\"sans-serif\"];\n";
     std::string edges;
     // `kept_` grows meanwhile: it has what was met and is not written yet.
     for (size_t i = 0; i < kept_.size(); ++i) {
-      tn_node* const node = kept_[i];
+      tn_node* const node = kept_[i].get();
       const auto leaf = leaves_.find(node);
       const bool is_leaf = leaf != leaves_.end();
       text += joined({"  n", std::to_string(i), " [label=\"",
                       escaped(is_leaf ? leaf->second : api.autograd->node_name(node)), "\"",
                       is_leaf ? ", style=filled, fillcolor=\"#dbeafe\"" : "", "];\n"});
       for (uint32_t k = 0; k < api.autograd->node_n_next(node); ++k) {
-        tn_node* const next = api.autograd->node_next(node, k);
+        OwnedNode next(api.autograd->node_next(node, k));
         if (!next) continue;
-        edges += joined({"  n", std::to_string(i), " -> n", std::to_string(keep(next)), ";\n"});
+        const size_t number = keep(std::move(next));
+        edges += joined({"  n", std::to_string(i), " -> n", std::to_string(number), ";\n"});
       }
     }
     return joined({text, edges, "}\n"});
   }
 
  private:
-  // Takes the node, and gives its number.
-  size_t keep(tn_node* node) {
-    const auto [found, is_new] = numbers_.emplace(node, kept_.size());
-    if (is_new) {
-      kept_.push_back(node);
-    } else {
-      api.autograd->node_release(node);
-    }
+  // Gives the node's number.
+  size_t keep(OwnedNode node) {
+    const auto [found, is_new] = numbers_.emplace(node.get(), kept_.size());
+    if (is_new) kept_.push_back(std::move(node));
     return found->second;
   }
   static std::string escaped(std::string_view text) {
@@ -88,8 +82,7 @@ class GraphWriter {
     return label;
   }
 
-  std::vector<tn_node*> kept_;
-  std::vector<Node> held_;
+  std::vector<OwnedNode> kept_, held_;
   std::unordered_map<tn_node*, size_t> numbers_;
   std::unordered_map<tn_node*, std::string> leaves_;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -72,7 +73,8 @@ void call_backward_hooks(const BackwardHookFunctions& hooks, const Object& modul
   const bool none =
       std::none_of(first.begin(), first.end(), [](const Tensor& g) { return g.defined(); });
   for (size_t h = 0; h < hooks.size(); ++h) {
-    Object self = module;  // which the hook may change
+    if (hooks[h]->id == 0) continue;  // removed
+    Object self = module;             // which the hook may change
     std::vector<Tensor> others = call(*hooks[h], self);
     if (others.empty()) continue;
     const auto refuse = [&](const std::string& given, const std::string& expected) {
@@ -221,6 +223,8 @@ class BackwardHooks : public std::enable_shared_from_this<BackwardHooks> {
     const Shared old = of(object);
     auto lists = std::make_shared<BackwardHookLists>();
     if (old) *lists = *old->lists_;
+    for (BackwardHookFunctions* hooks : {&lists->hooks, &lists->pre_hooks})
+      std::erase_if(*hooks, [](const auto& hook) { return hook->id == 0; });
     if (!change(*lists)) return false;
     replace(object, old, std::move(lists));
     return true;
@@ -239,11 +243,27 @@ class BackwardHooks : public std::enable_shared_from_this<BackwardHooks> {
     });
     return {module, id, remove};
   }
+  // What removes a hook is often a destructor: where there is no memory for lists without it, its number
+  // becomes 0, and no backward calls it.
   static bool remove(const Object& module, uint64_t id) {
-    return change(module.get(), [&](BackwardHookLists& lists) {
-      const auto has_id = [&](const auto& hook) { return hook->id == id; };
-      return std::erase_if(lists.hooks, has_id) + std::erase_if(lists.pre_hooks, has_id) > 0;
-    });
+    const auto has_id = [&](const auto& hook) { return hook->id == id; };
+    try {
+      return change(module.get(), [&](BackwardHookLists& lists) {
+        return std::erase_if(lists.hooks, has_id) + std::erase_if(lists.pre_hooks, has_id) > 0;
+      });
+    } catch (const std::bad_alloc&) {
+    } catch (const Error& error) {
+      if (error.code() != TN_OUT_OF_MEMORY) throw;
+    }
+    const Shared there = of(module.get());
+    if (!there) return false;
+    for (const BackwardHookFunctions* hooks : {&there->lists_->hooks, &there->lists_->pre_hooks}) {
+      const auto found = std::find_if(hooks->begin(), hooks->end(), has_id);
+      if (found == hooks->end()) continue;
+      (*found)->id = 0;
+      return true;
+    }
+    return false;
   }
 
   explicit BackwardHooks(std::shared_ptr<const BackwardHookLists> lists)
@@ -348,7 +368,7 @@ class BackwardHooks : public std::enable_shared_from_this<BackwardHooks> {
   static void expect_one(const Object& self, const BackwardHookFunctions& hooks, size_t n_inputs,
                          size_t n_outputs) {
     for (const auto& hook : hooks) {
-      if (hook->takes_lists || (n_inputs > 0 && n_outputs == 1)) continue;
+      if (hook->id == 0 || hook->takes_lists || (n_inputs > 0 && n_outputs == 1)) continue;
       fail(joined({self.type_name(),
                    ": a backward hook of one tensor in each place is set, and forward has ",
                    std::to_string(n_inputs), " tensors among its arguments and ",

@@ -50,15 +50,12 @@ class NodeLayers : public std::enable_shared_from_this<NodeLayers> {
   }
 
  private:
-  struct Release {
-    void operator()(tn_node* node) const { api.autograd->node_release(node); }
-  };
   struct Walk {
-    std::vector<std::unique_ptr<tn_node, Release>> nodes;
+    std::vector<OwnedNode> nodes;
     std::unordered_set<const tn_node*> seen;
 
     void take(tn_node* node) {
-      std::unique_ptr<tn_node, Release> held(node);
+      OwnedNode held(node);
       if (node == nullptr || !seen.insert(node).second) return;
       nodes.push_back(std::move(held));
     }

@@ -199,7 +199,8 @@ class EventFile {
     return (crc >> 15 | crc << 17) + 0xa282ead8u;
   }
   [[noreturn]] void refuse(const char* what, int error) const {
-    fail(joined({messages::printable(path_), ": ", what, ": ", std::strerror(error)}));
+    fail(joined({messages::printable(path_), ": ", what, ": ", std::strerror(error)}),
+         error == ENOMEM ? TN_OUT_OF_MEMORY : TN_INVALID_ARGUMENT);
   }
 
   std::string path_;

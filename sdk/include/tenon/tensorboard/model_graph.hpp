@@ -26,7 +26,6 @@ class ModelGraph {
   ~ModelGraph() {
     for (const ForwardHook& hook : hooks_) hook.remove();
     for (const auto& [layer, was_training] : modes_) layer.train(was_training);
-    for (tn_node* node : held_) api.autograd->node_release(node);
   }
 
   // The graph of one forward in evaluation.
@@ -66,14 +65,15 @@ class ModelGraph {
     }
     return path;
   }
-  // Takes a reference, and keeps one, so that no other node comes to lie where it was.
-  tn_node* hold(tn_node* node) {
-    if (node != nullptr && !held_.insert(node).second) api.autograd->node_release(node);
+  // Keeps it, so that no other node comes to lie where it was.
+  tn_node* hold(OwnedNode owned) {
+    tn_node* const node = owned.get();
+    if (node != nullptr && !held_.contains(node)) held_.emplace(node, std::move(owned));
     return node;
   }
-  tn_node* node_of(const Tensor& t) { return hold(api.autograd->grad_fn(t.get())); }
+  tn_node* node_of(const Tensor& t) { return hold(OwnedNode(api.autograd->grad_fn(t.get()))); }
   tn_node* next_of(const tn_node* node, uint32_t i) {
-    return hold(api.autograd->node_next(node, i));
+    return hold(OwnedNode(api.autograd->node_next(node, i)));
   }
 
   // A leaf is what a view of it leads to.
@@ -198,7 +198,7 @@ class ModelGraph {
   Object model_;
   std::vector<std::pair<Object, bool>> modes_;
   std::vector<ForwardHook> hooks_;
-  std::unordered_set<tn_node*> held_;
+  std::unordered_map<tn_node*, OwnedNode> held_;
   std::unordered_map<const tn_node*, Leaf> leaves_;
   std::unordered_map<const tn_node*, std::string> folders_, names_;
   std::unordered_map<std::string, int64_t> taken_;
