@@ -354,7 +354,10 @@ TrainingConfig read_config(const std::string& file, bool forward_alone) {
   config.model = read_layers(file, model, "model");
   const bool whole = !forward_alone || fields.find("optimizer") != nullptr;
   if (whole) {
-    config.optimizer = read_description(file, fields.require("optimizer").value, "optimizer");
+    const JsonMember& optimizer = fields.require("optimizer");
+    config.optimizer = read_description(file, optimizer.value, "optimizer");
+    if (config.optimizer.name.empty())
+      fail_at(file, optimizer.line, "optimizer: its name is empty, expected one as \"Adam\"");
   }
   if (whole || fields.find("loss") != nullptr) {
     const JsonMember& loss = fields.require("loss");

@@ -98,6 +98,7 @@ TEST_F(CliTest, WhatIsWrongInTheJsonIsNamedWithItsLine) {
        "t.json:14: optimizer: 'Linear' is no optimizer (known are SGD, Adam, AdamW, Adagrad, "
        "SparseAdam, RMSprop, "},
       {{{"\"Adam\"", "\"CsvFile\""}}, "t.json:14: optimizer: 'CsvFile' is no optimizer"},
+      {{{"\"Adam\"", "\"\""}}, "t.json:14: optimizer: its name is empty, expected one as \"Adam\""},
       {{{"\"ReLU\"", "\"CsvFile\""}},
        "t.json:10: layer: 'CsvFile' is no layer (known are Linear, "},
       {{{"\"ReLU\"", "\"Adam\""}}, "t.json:10: layer: 'Adam' is no layer"},

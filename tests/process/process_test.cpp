@@ -8,10 +8,14 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <tenon/data/stream.hpp>
 #include <tenon/tenon.hpp>
 
 #include "in_a_fork.h"
@@ -109,6 +113,57 @@ TEST(Fork, ComputesOnCpuInTheChild) {
   EXPECT_EQ(in_a_fork(compute), "");
   EXPECT_EQ(in_a_fork([] { return in_a_fork(compute); }), "");
   EXPECT_EQ(compute(), "");
+}
+
+struct Numbers {
+  int64_t size() const { return 10; }
+  int64_t get(int64_t i) const { return i; }
+};
+int64_t sum_of(const std::vector<int64_t>& samples) {
+  return std::accumulate(samples.begin(), samples.end(), int64_t{0});
+}
+// A child has none of its parent's workers, one of which may hold the loader's mutex as it is made.
+template <typename Loader>
+void expect_passes_in_children(Loader loader) {
+  const auto pass = [&] {
+    int64_t sum = 0;
+    for (const int64_t batch : loader) sum += batch;
+    return std::to_string(sum);
+  };
+  EXPECT_EQ(pass(), "45");
+  EXPECT_EQ(in_a_fork([&] { return pass() + " " + pass(); }), "45 45");
+  for (int i = 0; i < 20; ++i) {
+    auto at = loader.begin();
+    EXPECT_EQ(in_a_fork([&] {
+                ++at;
+                return std::string("the pass went on");
+              }),
+              "DataLoader: this process was forked within a pass, whose workers are its parent's: "
+              "begin a pass of its own");
+    EXPECT_EQ(in_a_fork(pass), "45");
+    EXPECT_EQ(in_a_fork([&] {
+                { const Loader gone = std::move(loader); }
+                return std::string("gone");
+              }),
+              "gone");
+    EXPECT_EQ(pass(), "45");
+  }
+}
+TEST(Fork, PassesOverALoaderWithWorkersOfItsOwn) {
+  tn::load_plugins();
+  for (const bool persistent : {false, true}) {
+    expect_passes_in_children(tn::data::DataLoader(
+        Numbers(), {.batch_size = 2, .num_workers = 3, .persistent_workers = persistent}, sum_of));
+  }
+  const auto numbers = tn::data::stream([](int64_t) {
+    return
+        [i = int64_t{0}]() mutable { return i < 10 ? std::optional<int64_t>(i++) : std::nullopt; };
+  });
+  for (const int64_t shuffle_buffer : {0, 4}) {
+    expect_passes_in_children(tn::data::StreamLoader(
+        numbers, {.batch_size = 2, .shuffle_buffer = shuffle_buffer, .num_workers = 3, .seed = 1},
+        sum_of));
+  }
 }
 
 // Before a test of this process uses `ref`.

@@ -7,7 +7,11 @@
 //     who waits for a slow batch hears of the failed one behind it at once. The pass has ended then,
 //     but workers may be within a sample until `cancel` or the destructor has returned.
 //  4. Nothing of a pass runs when `cancel` has returned, and no thread when the destructor has.
+//  5. A child of fork has none of the threads: it cannot go on with a pass of its parent's, and a pass of its
+//     own begins with threads of its own.
 #pragma once
+
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -40,12 +44,18 @@ class Pipeline {
   Pipeline& operator=(const Pipeline&) = delete;
   ~Pipeline() { end_threads(); }
 
+  // In a child of fork lets go of what was the parent's, also of the maker; before that is made ready.
+  void look_for_fork() {
+    if (is_forked()) forget_parent();
+  }
   // Begins a pass over the batches first to end - 1. None is under way.
   void start(int64_t first, int64_t end) {
     if (n_workers_ == 0) {
       next_ = first;
       return;
     }
+    look_for_fork();
+    process_ = ::getpid();
     {
       Lock lock(mutex_);
       started_ = next_ = first;
@@ -69,6 +79,13 @@ class Pipeline {
   // The next batch of the pass, which has one.
   Batch next() {
     if (n_workers_ == 0) return maker_->make(next_++, cancelled_);
+    if (is_forked()) {
+      fail(
+          "DataLoader: this process was forked within a pass, whose workers are its parent's: "
+          "begin "
+          "a pass of its own",
+          TN_FAILED_PRECONDITION);
+    }
     std::optional<Batch> batch;
     std::exception_ptr error;
     {
@@ -91,6 +108,7 @@ class Pipeline {
 
   // Ends the pass, wherever it is.
   void cancel() {
+    if (is_forked()) return forget_parent();
     if (!persistent_) return end_threads();
     Lock lock(mutex_);
     end_pass();
@@ -103,6 +121,10 @@ class Pipeline {
     std::optional<Batch> batch;
     std::exception_ptr error;
     bool ready = false;
+  };
+  struct Left {
+    std::vector<Slot> slots;
+    std::exception_ptr failed;
   };
   Slot& slot_of(int64_t batch) { return slots_[size_t(batch) % slots_.size()]; }
 
@@ -149,7 +171,28 @@ class Pipeline {
     cancelled_.set(false);
   }
 
+  bool is_forked() const { return process_ != 0 && process_ != ::getpid(); }
+  // A worker may have held the mutex, and have been about to put a batch into its slot: what it has begun
+  // to write is left where it is.
+  void forget_parent() {
+    auto left = std::make_unique<Left>(Left{std::vector<Slot>(slots_.size()), nullptr});
+    for (const auto& worker : workers_) worker->forget();
+    workers_.clear();
+    mutex_.begin_anew();
+    work_.begin_anew();
+    ready_.begin_anew();
+    std::swap(left->slots, slots_);
+    std::swap(left->failed, failed_);
+    static_cast<void>(left.release());
+    started_ = next_ = end_ = busy_ = 0;
+    stop_ = false;
+    cancelled_.set(false);
+    process_ = 0;
+    if constexpr (requires { maker_->forget_parent(); }) maker_->forget_parent();
+  }
+
   void end_threads() {
+    if (is_forked()) return forget_parent();
     {
       Lock lock(mutex_);
       end_pass();
@@ -173,6 +216,7 @@ class Pipeline {
   std::exception_ptr failed_;  // of the batch that failed first
   int64_t started_ = 0, next_ = 0, end_ = 0, busy_ = 0;
   bool stop_ = false;
+  pid_t process_ = 0;    // in which the workers are, 0: there were none yet
   bool records_ = true;  // gradients, as the thread did that began the pass
 
   std::vector<std::unique_ptr<Thread>> workers_;  // the last: they end before all else goes

@@ -23,6 +23,7 @@
 #include <exception>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -139,13 +140,20 @@ class StreamPass {
     Generator generator = generator_of(random);
     const GeneratorGuard guard(generator);
     Reader read = stream_.open(epoch);
-    source_.emplace(Source{std::move(read), random, generator, first});
+    source_ = std::make_unique<Source>(Source{std::move(read), random, generator, first});
     seed_ = seed;
     epoch_ = epoch;
     turn_ = first;
     broken_ = nullptr;
   }
   void end() { source_.reset(); }
+  // In a child of fork: a worker of the parent may have been within any of it.
+  void forget_parent() const {
+    static_cast<void>(source_.release());
+    mutex_.begin_anew();
+    turned_.begin_anew();
+    new (&broken_) std::exception_ptr();
+  }
 
   // Number k begins behind k - 1. Of any thread.
   Batch make(int64_t number, const Flag& cancelled) const {
@@ -300,9 +308,9 @@ class StreamPass {
   mutable Mutex mutex_;
   mutable Condition turned_;
   // Both need the mutex.
-  mutable int64_t turn_ = 0;              // the batch that may read
-  mutable std::exception_ptr broken_;     // what ended the reading
-  mutable std::optional<Source> source_;  // of who has the turn
+  mutable int64_t turn_ = 0;                // the batch that may read
+  mutable std::exception_ptr broken_;       // what ended the reading
+  mutable std::unique_ptr<Source> source_;  // of who has the turn
 };
 
 }  // namespace detail
@@ -435,6 +443,7 @@ class StreamLoader {
   }
   void end_pass() {
     current_.reset();
+    pipeline_->look_for_fork();
     if (!std::exchange(under_way_, false)) return;
     pipeline_->cancel();
     pass_->end();

@@ -22,6 +22,9 @@ class Mutex {
   Mutex& operator=(const Mutex&) = delete;
   ~Mutex() { ::pthread_mutex_destroy(&mutex_); }
 
+  // In a child of fork, where who held it is not there.
+  void begin_anew() { mutex_ = PTHREAD_MUTEX_INITIALIZER; }
+
  private:
   friend class Lock;
   friend class Condition;
@@ -61,6 +64,8 @@ class Condition {
     while (!holds()) ::pthread_cond_wait(&condition_, &mutex.mutex_);
   }
   void notify_all() { ::pthread_cond_broadcast(&condition_); }
+  // As the mutex's.
+  void begin_anew() { condition_ = PTHREAD_COND_INITIALIZER; }
 
  private:
   pthread_cond_t condition_ = PTHREAD_COND_INITIALIZER;
@@ -86,7 +91,11 @@ class Thread {
   }
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
-  ~Thread() { ::pthread_join(thread_, nullptr); }
+  ~Thread() {
+    if (!is_elsewhere_) ::pthread_join(thread_, nullptr);
+  }
+  // In a child of fork, which has no such thread.
+  void forget() { is_elsewhere_ = true; }
 
  private:
   static void* run(void* self) noexcept {
@@ -98,6 +107,7 @@ class Thread {
   const Body body_;
   void* const context_;
   pthread_t thread_{};
+  bool is_elsewhere_ = false;
 };
 
 // Set by one thread and read by others, without order.

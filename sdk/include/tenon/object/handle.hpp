@@ -261,8 +261,9 @@ class Object {
     const char* text = nullptr;
     tn_object* o = nullptr;
     check(detail::api.object->child_at(checked(), i, &text, &o));
+    Object child = take(o);
     if (name) *name = text;
-    return take(o);
+    return child;
   }
   // Of a Sequential or another container the layer at this place; a negative one counts from the
   // end. An Error where there is none. model[-1] = nn::Linear(8, 3) puts another one there.
